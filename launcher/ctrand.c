@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ctrand - the node daemon of ctranrun: acts on what the head asks, reports what happens, decides
- * nothing. ctranrun or a router process starts it, with its stream to that process as descriptor 3;
- * --job is for readers of ps. An agent starts this program with --router: then it is a router
- * process and no daemon (tree/router_process.h). With --plan it tells what would be started, and is
- * no daemon (place/plan.h).
+ * ctrand - the node daemon of ctranrun. It does what the head asks, reports what happens, and
+ * decides nothing. ctranrun or a router process starts it, with its stream to that process as
+ * descriptor 3; --job is for readers of ps. An agent starts this program with --router: then it is
+ * a router process and no daemon (tree/router_process.h). With --plan it prints what would be
+ * started, and is no daemon (place/plan.h).
  *
- * It is a subreaper: every process that a rank starts stays its descendant, and it leaves only
- * when none is left. If the head vanishes it kills them all, removes its directory and goes.
+ * The daemon is a subreaper: every process that a rank starts stays its descendant, and the daemon
+ * ends only when no descendant is left. If the head vanishes, the daemon kills its descendants,
+ * removes its directory and ends.
  */
 #include "config.h"
 #include "launcher/daemon/daemon.h"
@@ -126,7 +127,7 @@ static void ctrand_on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in
 
 static void ctrand_on_gone(void *arg, const char *why)
 {
-    (void)why; /* nobody is left to be told */
+    (void)why; /* no process is left to be told */
     ct_daemon_vanish(arg, CT_EXIT_INTERNAL);
 }
 

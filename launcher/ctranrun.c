@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ctranrun - starts the ranks of a job. From the command line to a job description; the rest is
- * head/run.c. Everything that can be wrong with the request is found here, before a process starts.
+ * ctranrun - starts the ranks of a job. This file goes from the command line to a job description;
+ * head/run.c does the rest. Every fault of the request is found here, before a process starts.
  */
 #include "config.h"
 #include <limits.h>
@@ -39,7 +39,7 @@ static int find_debugger(struct ct_jobdesc *d)
     return status;
 }
 
-/* A single rank under a debugger gets a terminal if we have one to share. */
+/* A single rank under a debugger gets a terminal if this process has one to share. */
 static void choose_terminal(struct ct_options *o)
 {
     struct ct_jobdesc *d = &o->desc;
@@ -60,20 +60,21 @@ static bool add_env(struct ct_jobdesc *d, const char *name, const char *value)
     return ok;
 }
 
-/* The settings of --set come after those of a ctranrun that started us, and so override them. */
+/* The settings of --set come after those of a ctranrun that started this one, and so override
+ * them. */
 static bool add_launcher_env(struct ct_options *o)
 {
     const char *above = getenv(CT_ENV_SET);
     char       *all;
     bool        ok = add_env(&o->desc, CT_ENV_JOB, o->desc.job);
-    /* Who sits before a debugger takes longer than ranks that start by themselves. */
+    /* A person at a debugger takes longer than a rank that starts by itself. */
     if (ok && o->desc.debugger != NULL && getenv(CT_ENV_BOOTSTRAP_TIMEOUT) == NULL) {
         ok = add_env(&o->desc, CT_ENV_BOOTSTRAP_TIMEOUT, "86400s");
     }
     if (ok && o->set != NULL) {
         ok = asprintf(&all, "%s%s%s", above != NULL ? above : "", above != NULL ? "\n" : "",
                       o->set) >= 0;
-        /* For the ranks; and for ourselves and our daemon, who clean up where they put files. */
+        /* for the ranks; and for this process and its daemon, which remove the ranks' files */
         ok = ok && add_env(&o->desc, CT_ENV_SET, all) && setenv(CT_ENV_SET, all, 1) == 0;
         free(all);
     }

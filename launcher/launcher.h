@@ -33,16 +33,16 @@
  *
  * ctranrun.c is the main function of the head: cli, hosts, head. ctrand.c is that of the daemon.
  *
- * How a job ends. The daemon reports each rank's exit; the head judges it, prints the first failure
- * and answers END: SIGTERM, a short grace, SIGKILL for whatever descends from the daemon. With
+ * How a job ends. The daemon reports each rank's exit. The head judges it, prints the first failure
+ * and answers END: SIGTERM, a short grace, then SIGKILL for every descendant of the daemon. With
  * --enable-recovery the death of a rank ends nothing: the daemon tells the other ranks, and the job
- * ends with the last of them. When no descendant is left and the pipes are drained, the daemon says
- * DONE and leaves. If one of the two dies, the other sees its stream end and clears up alone: both
- * are subreapers, so every process of the job stays a descendant of whoever is left.
+ * ends with the last rank. When no descendant is left and the pipes are drained, the daemon sends
+ * DONE and ends. If head or daemon dies, the other sees its stream end and kills what is left. Both
+ * are subreapers, so every process of the job stays a descendant of the one that lives.
  *
  * Output and memory. Bytes flow only against credit: the daemon sends at most CT_OUT_WINDOW of a
- * stream that the head has not yet written, and the head as much standard input as rank 0 has
- * taken. A slow reader therefore blocks the writing ranks, and control messages still pass.
+ * stream that the head has not written yet, and the head sends only as much standard input as rank
+ * 0 has taken. So a slow reader blocks the writing ranks, and control messages still pass.
  */
 #ifndef CT_LAUNCHER_LAUNCHER_H
 #define CT_LAUNCHER_LAUNCHER_H
@@ -52,16 +52,16 @@
 
 #define CT_ENV_BOOTSTRAP_TIMEOUT "CTRAN_BOOTSTRAP_TIMEOUT"
 
-/* How long the launcher waits for what should not take long, in percent. A build of its own in the
- * tests has less patience, so that they see what comes then. */
+/* How long the launcher waits for what should not take long, in percent of the normal time. The
+ * tests build a launcher with less patience, to see what happens when the time is over. */
 #ifndef CT_PATIENCE
 #define CT_PATIENCE 100
 #endif
 
-/* Descriptor on which the daemon finds its stream to the head. */
+/* The descriptor of the daemon's stream to its parent. */
 #define CT_DAEMON_FD 3
 
-/* Exit statuses of ctranrun that are its own; the others are the job's. */
+/* The exit statuses that are ctranrun's own. All others are the job's. */
 enum {
     CT_EXIT_INTERNAL = 1,      /* the launcher itself failed, or its daemon was lost */
     CT_EXIT_USAGE = 2,         /* bad option or argument; nothing was started */
@@ -75,68 +75,81 @@ enum {
     CT_MAX_RANKS = 65536,
     CT_MAX_FAN_OUT = 1024,
     CT_MAX_GPUS_A_RANK = 256,
-    CT_FAN_OUT = 32, /* children of a process in the tree */
-    CT_PMIX_SHARED_FROM =
-        48, /* ranks of a node get the job's data from shared memory; pmix/lib.c */
+    CT_FAN_OUT = 32, /* children of a process in the tree, without --fan-out */
 
-    CT_TERM_GRACE_MS = 150,    /* from SIGTERM to SIGKILL when the job is ended */
-    CT_SIGNAL_GRACE_MS = 2000, /* from a forwarded SIGINT, SIGTERM or SIGHUP to SIGKILL; and then
-                                  for a reader of our output */
+    /* From so many ranks of a node on, ranks get the job's data from shared memory (pmix/lib.c). */
+    CT_PMIX_SHARED_FROM = 48,
 
-    CT_KILL_LIMIT_MS =
-        100 * CT_PATIENCE, /* a killed process may take to be torn down on a busy machine */
-    CT_SILENT_MS =
-        200 * CT_PATIENCE, /* an ended job's daemon says nothing and owes us something: killed */
+    /* From SIGTERM to SIGKILL, when the launcher ends the job. */
+    CT_TERM_GRACE_MS = 150,
+    /* From a signal of the user that ends the job to SIGKILL; and then for a reader of the
+     * output. */
+    CT_SIGNAL_GRACE_MS = 2000,
+    /* For a killed process to disappear on a busy machine. */
+    CT_KILL_LIMIT_MS = 100 * CT_PATIENCE,
+    /* For a word from the daemon of an ended job; then the daemon is killed. */
+    CT_SILENT_MS = 200 * CT_PATIENCE,
 
-    CT_LAUNCH_LIMIT_MS = 60000, /* for all hosts to be ready, unless --launch-timeout says else */
-    CT_SLOW_HOSTS_MS = 10000,   /* after that, or half the limit, the missing ones are named */
-    CT_AGENT_LIMIT_MS = 1000,   /* for an agent to end after its host has said good-bye */
+    CT_LAUNCH_LIMIT_MS = 60000, /* for all hosts to be ready, without --launch-timeout */
+    CT_SLOW_HOSTS_MS = 10000,   /* after that, or half the limit, a line names the missing hosts */
+    CT_AGENT_LIMIT_MS = 1000,   /* for an agent to end after the last message from its host */
 
     CT_STATUS_LIMIT_MS = 5000, /* for a question of --status and its answer */
-    CT_GATHER_LIMIT_MS = 2000, /* for all nodes to tell what their ranks do */
+    CT_GATHER_LIMIT_MS = 2000, /* for all nodes to tell the state of their ranks */
 
-    /* Who has taken no byte of the events that wait for it at so many looks is not waited for: a
-     * stream that merely is slow moves, a link that was lost is back, and who swaps goes on, by
-     * then; and what others tell at most waits as long. */
+    /* Nobody waits for a child that has taken no byte of its pending events at so many looks. By
+     * then a slow stream has moved, a lost link is back, and a swapping process goes on. Ranks that
+     * tell events wait as long at most. */
     CT_EVENTS_LOOK_MS = 10 * CT_PATIENCE,
     CT_EVENTS_LOOKS = 5,
 
-    CT_PROGRESS_AFTER_MS = 1000, /* a start that takes longer tells a terminal how far it is, */
+    CT_PROGRESS_AFTER_MS = 1000, /* a start that takes longer shows its progress on a terminal, */
     CT_PROGRESS_EACH_MS = 100,   /* so often */
 
-    CT_LINE_MAX = 64 << 10,    /* longer lines are passed on before they end */
-    CT_LINE_IDLE_MS = 5000,    /* such a line may keep others waiting, silent, this long */
-    CT_PROMPT_IDLE_MS = 200,   /* a rank that may get input is silent so long after the beginning of
-                                  a line: that is passed on, as it may be a prompt */
-    CT_OUT_WINDOW = 192 << 10, /* bytes of one stream under way to the next process of the tree */
+    CT_LINE_MAX = 64 << 10, /* a longer line is passed on before it ends */
+    CT_LINE_IDLE_MS = 5000, /* such a line may be silent this long while other lines wait */
+    /* A rank that may get input, has begun a line and is silent this long may show a prompt: the
+     * beginning of the line is passed on. */
+    CT_PROMPT_IDLE_MS = 200,
+    CT_OUT_WINDOW = 192 << 10, /* bytes of a stream on their way to the next process of the tree */
     CT_OUT_AHEAD = 64 << 10,   /* bytes that the head has taken and not written */
-    CT_IN_WINDOW = 64 << 10,   /* bytes of standard input under way to rank 0 */
+    CT_IN_WINDOW = 64 << 10,   /* bytes of standard input on their way to a rank */
 
-    /* What ranks publish (published.h), with what is spent on keeping it, in bytes. */
-    CT_DATA_MESSAGE_MAX = 4 << 20,     /* one request, one answer */
-    CT_DATA_RANK_MAX = 16 << 20,       /* of one rank */
-    CT_DATA_JOB_MAX = 256 << 20,       /* of all */
-    CT_DATA_KEY_MAX = 511,             /* a key: PMIX_MAX_KEYLEN */
-    CT_DATA_KEYS_MAX = 1024,           /* keys of a request */
-    CT_EVENT_MAX = 64 << 10,           /* bytes of an event that a rank tells others */
-    CT_EVENTS_UNDER_WAY_MAX = 8 << 20, /* bytes of a node's that the head has not passed on yet, */
-    CT_EVENTS_WINDOW = 8 << 20,      /* and of all nodes' that they have sent it, by which each has
-                                          its part; */
-    CT_EVENTS_SLACK = 16 << 20,      /* that it has passed on and not every child has taken */
-    CT_EVENTS_BEHIND_MAX = 32 << 20, /* that a process of the tree keeps for its children: these two
-                                          with what their memory costs besides */
-    CT_EVENTS_AHEAD = 128 << 10,     /* that it has given to a child's stream, or one more */
-    CT_BROADCAST_BEHIND_MAX = 64 << 20, /* of what a child may not miss and has not asked for: such
-                                        messages are short, but for CT_FAMILY_ANNOUNCED_MAX */
-    CT_SPAWN_MAX = 64,                  /* jobs that ranks have spawned, at a time */
-    CT_SPAWN_DEPTH_MAX = 4,             /* one in another */
-    CT_SPAWN_APPS_MAX = 64,             /* programs of one */
+    /* What ranks publish (family/published.h), in bytes, with what it costs to keep. */
+    CT_DATA_MESSAGE_MAX = 4 << 20, /* one request, one answer */
+    CT_DATA_RANK_MAX = 16 << 20,   /* of one rank */
+    CT_DATA_JOB_MAX = 256 << 20,   /* of all ranks */
+    CT_DATA_KEY_MAX = 511,         /* a key: PMIX_MAX_KEYLEN */
+    CT_DATA_KEYS_MAX = 1024,       /* keys of a request, not bytes */
+    /* Requests of a rank that are not answered yet: how many; their bytes, and the bytes of answers
+     * that the rank has not got yet. An answer up to CT_DATA_SMALL is not counted. */
+    CT_DATA_ASKED_MAX = 32,
+    CT_DATA_UNDER_WAY_MAX = 8 << 20,
+    CT_DATA_SMALL = 8 << 10,
+
+    /* Events of ranks (pmix/event.h), in bytes. */
+    CT_EVENT_MAX = 64 << 10, /* one event */
+    /* Of a node: events that the head has not passed on yet. */
+    CT_EVENTS_UNDER_WAY_MAX = 8 << 20,
+    /* Of all nodes together: events that they have sent and the head has not passed on. A node may
+     * use its share. */
+    CT_EVENTS_WINDOW = 8 << 20,
+    /* Events that the head has passed on and not every child has taken. */
+    CT_EVENTS_SLACK = 16 << 20,
+    /* Events that a process of the tree keeps for its children: the last two, with the cost of
+     * memory. */
+    CT_EVENTS_BEHIND_MAX = 32 << 20,
+    /* Events that wait in a child's stream; one more may. */
+    CT_EVENTS_AHEAD = 128 << 10,
+
+    /* Bytes of broadcasts that wait for a child. A broadcast is short, except an announced job. */
+    CT_BROADCAST_BEHIND_MAX = 64 << 20,
+
+    CT_SPAWN_MAX = 64,                  /* jobs that ranks of a job have spawned, at a time */
+    CT_SPAWN_DEPTH_MAX = 4,             /* jobs one in another */
+    CT_SPAWN_APPS_MAX = 64,             /* programs of a spawned job */
     CT_FAMILY_ASKED_MAX = 64 << 20,     /* bytes of a node's questions to other jobs, unanswered */
     CT_FAMILY_ANNOUNCED_MAX = 16 << 20, /* bytes of other jobs' descriptions that a head keeps */
-    CT_DATA_UNDER_WAY_MAX = 8 << 20, /* bytes of one rank's requests that are not answered yet; of
-                                        answers that it does not have yet */
-    CT_DATA_SMALL = 8 << 10,         /* up to this size an answer is not counted there */
-    CT_DATA_ASKED_MAX = 32,          /* requests of one rank that are not answered yet */
 };
 
 #endif

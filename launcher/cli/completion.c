@@ -12,7 +12,7 @@
 
 /* ---- what the table tells -------------------------------------------------------------------- */
 
-/* The words that a value may be, with blanks between: of "N|all[X]" it is "all". */
+/* The fixed words of a value, with blanks between: of "N|all[X]" it is "all". */
 static void list_choices(const struct ct_option_row *row, char *out, size_t cap)
 {
     size_t len = 0;
@@ -105,7 +105,7 @@ static const char BASH_TAIL[] = "    *)\n"
                                 "}\n"
                                 "complete -o default -F _ctranrun ctranrun\n";
 
-/* What comes after an option with a value. */
+/* What completes the value of an option. */
 static void print_bash_value(const struct ct_option_row *row)
 {
     char choices[256];

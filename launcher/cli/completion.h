@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ctranrun --completion: what a shell has to know to complete our command line, made from the table
- * of options. The files that are installed (launcher/completion) are this output; "make
- * update-completion" renews them.
+ * ctranrun --completion: what a shell needs to complete the command line, made from the table of
+ * options. The installed files (launcher/cli/completion) are this output; "make update-completion"
+ * renews them.
  */
 #ifndef CT_LAUNCHER_CLI_COMPLETION_H
 #define CT_LAUNCHER_CLI_COMPLETION_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Options that users of other launchers type (Open MPI, MPICH's Hydra, Slurm, torchrun). One that
- * means what an option of ours means is taken as that; one that is the default here is accepted;
- * for any other the message says our word. Used by options.c.
+ * Options of other launchers (Open MPI, MPICH's Hydra, Slurm, torchrun). An option that means what
+ * an option of ctranrun means is taken as that option. An option that asks for the default is
+ * accepted. For any other option the message names the option of ctranrun. Used by options.c.
  */
 #ifndef CT_LAUNCHER_CLI_FOREIGN_H
 #define CT_LAUNCHER_CLI_FOREIGN_H
@@ -10,13 +10,15 @@
 #include "launcher/cli/options.h"
 
 struct ct_foreign {
-    const char *names;  /* without dashes, with a blank between two */
-    const char *ours;   /* our option of the same meaning; NULL: none */
+    const char *names;  /* without dashes, with a blank between two names */
+    const char *ours;   /* the option of ctranrun with that meaning; NULL: none */
     unsigned    values; /* the words that follow it: 0 to 2; two are NAME and VALUE */
-    const char *advice; /* what to say instead; NULL: it is taken as ours, or accepted */
+    const char
+        *advice; /* what to write instead; NULL: the option is taken as `ours`, or accepted */
 };
 
-/* The option of this name, of which name_len leaves out "=value"; one dash or two. NULL: none. */
+/* Returns the option of this name, with one dash or two. name_len leaves out "=value". NULL:
+ * none. */
 const struct ct_foreign *ct_foreign_find(const char *arg, size_t name_len);
 
 #endif

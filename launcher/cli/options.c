@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The command line; see options.h. One table declares every option for the parser, for --help and
- * for the shells' completion. A message about a bad one says what was asked, what is expected, and
- * leaves nothing started. Used by ctranrun.c.
+ * for the completion of shells. A message about a bad option tells what was given and what is
+ * expected; nothing is started then. Used by ctranrun.c.
  */
 #include "config.h"
 #include "launcher/cli/options.h"
@@ -28,7 +28,7 @@ static const struct ct_option_row rows[] = {
      "run on these hosts, N ranks on each"},
     {{"--hostfile", "-f", "--machinefile"}, "FILE", ct_take_hostfile, "run on the hosts in a file"},
     {{"--ppn"}, "N", ct_take_ppn, "start N ranks on each host"},
-    {{"--topology"}, "FILE", ct_take_topology, "read from it where the hosts stand"},
+    {{"--topology"}, "FILE", ct_take_topology, "read from FILE where the hosts stand"},
     {{"--host-order"},
      "given|topology",
      ct_take_host_order,
@@ -43,7 +43,10 @@ static const struct ct_option_row rows[] = {
      "how long hosts may take to be ready (default 60)"},
     {{"--fan-out"}, "K", ct_take_fan_out, "let each daemon start at most K others (default 32)"},
     {{"-x"}, "NAME[=VALUE]", ct_take_env, "put a variable into the environment of the ranks"},
-    {{"--env-rank"}, "RANKS:NAME=VALUE", ct_take_rank_env, "the same for some; %r is the rank"},
+    {{"--env-rank"},
+     "RANKS:NAME=VALUE",
+     ct_take_rank_env,
+     "put a variable into that of RANKS; %r is the rank"},
     {{"--wdir"}, "DIR", ct_take_wdir, "start the ranks in this directory"},
     {{"--set"}, "NAME=VALUE", ct_take_set, "set a variable of the library, CTRAN_NAME"},
     {{"--initial-errhandler", "-initial-errhandler"},
@@ -53,7 +56,7 @@ static const struct ct_option_row rows[] = {
     {{"--map-by"},
      "slot|node|core|numa|package|l3cache|hwthread|gpu[:pe=N]",
      ct_take_map,
-     "give places in this order"},
+     "give ranks their places in this order"},
     {{"--gpus-per-rank"}, "N", ct_take_gpus, "give each rank N GPUs that no other rank has"},
     {{"--bind-to"},
      "none|core|numa|package|l3cache|hwthread",
@@ -63,27 +66,30 @@ static const struct ct_option_row rows[] = {
      NULL,
      ct_take_oversubscribe,
      "let hosts have more ranks than slots, cores more than one rank"},
-    {{"--report-bindings"}, NULL, ct_take_report, "tell the place of each rank"},
-    {{"--stdin"}, "RANK|all|none", ct_take_stdin, "who gets the standard input (default 0)"},
+    {{"--report-bindings"}, NULL, ct_take_report, "print the place of each rank"},
+    {{"--stdin"}, "RANK|all|none", ct_take_stdin, "who reads the standard input (default: rank 0)"},
     {{"--tag-output"}, NULL, ct_take_tag, "put [rank] before every line the ranks print"},
     {{"--output-dir"},
      "DIR[:nocopy]",
      ct_take_output_dir,
      "keep the output of each rank in files too"},
-    {{"--debugger"}, "COMMAND", ct_take_debugger, "run ranks under it, as in \"gdb --args\""},
-    {{"--debug-ranks"}, "RANKS", ct_take_debug_ranks, "which: 0,2-5 or all (default 0)"},
+    {{"--debugger"}, "COMMAND", ct_take_debugger, "run ranks under COMMAND, as in \"gdb --args\""},
+    {{"--debug-ranks"},
+     "RANKS",
+     ct_take_debug_ranks,
+     "the ranks under --debugger: 0,2-5 or all (default 0)"},
     {{"--timeout"}, "SECONDS", ct_take_timeout, "end the job after this time, with status 124"},
-    {{"--dry-run"}, NULL, ct_take_dry_run, "tell what would be started, and start nothing"},
+    {{"--dry-run"}, NULL, ct_take_dry_run, "print what would be started, and start nothing"},
     {{"--enable-recovery"}, NULL, ct_take_recovery, "let the job outlive the death of ranks"},
-    {{"-v", "--verbose"}, NULL, ct_take_verbose, "tell what is started, where, and how fast"},
+    {{"-v", "--verbose"}, NULL, ct_take_verbose, "print what is started, where, and how fast"},
     {{"--status"},
      "[JOB]",
      ct_take_status,
-     "list your jobs, or the ranks of one, and nothing else"},
+     "list your jobs, or the ranks of JOB, and start nothing"},
     {{"--store-dump"},
      "[JOB]",
      ct_take_store_dump,
-     "show what the store of your jobs, or of one, holds"},
+     "show what the store of your jobs, or of JOB, holds"},
     {{"--completion"}, "bash|zsh|fish", ct_take_completion, "print the completion for a shell"},
     {{"--version"}, NULL, ct_take_version, "print the version"},
     {{"-h", "--help"}, NULL, ct_take_help, "print this text"},
@@ -133,7 +139,8 @@ static const struct ct_option_row *find_row(const char *arg, size_t name_len)
     return NULL;
 }
 
-/* The row of an option that is written with one dash instead of two, as others allow. */
+/* Returns the row of an option that is written with one dash instead of two, as other launchers
+ * allow. */
 static const struct ct_option_row *find_with_two(const char *arg, size_t name_len)
 {
     char name[64];
@@ -144,8 +151,8 @@ static const struct ct_option_row *find_with_two(const char *arg, size_t name_le
     return find_row(name, name_len + 1);
 }
 
-/* Says that there is no such option, and which may have been meant: one that differs in a third of
- * its letters at most. */
+/* Prints that there is no such option, and names the nearest option, if at most a third of its
+ * letters differ. */
 static bool is_unknown(const char *arg, const char *name)
 {
     size_t            letters = strlen(name + strspn(name, "-"));
@@ -160,8 +167,9 @@ static bool is_unknown(const char *arg, const char *name)
                                near.name != NULL ? near.name : "");
 }
 
-/* The value of an option: `given` after its "=", or the next `n` words, with "=" between them.
- * Moves on. NULL: there are too few; *end, to be freed, holds it where it is put together. */
+/* Returns the value of an option: `given` after its "=", or the next `n` words with "=" between
+ * them, and moves on. NULL: there are too few words. *end, to be freed, holds a value that was put
+ * together. */
 static const char *options_take_value(const char *given, unsigned n, int argc, char **argv, int *at,
                                       char **end)
 {
@@ -179,7 +187,7 @@ static const char *options_take_value(const char *given, unsigned n, int argc, c
     return asprintf(end, "%s=%s", argv[*at - 2], argv[*at - 1]) >= 0 ? *end : NULL;
 }
 
-/* Takes another launcher's option, or says what to write instead. */
+/* Takes another launcher's option, or prints what to write instead. */
 static bool take_foreign(struct ct_options *o, const struct ct_foreign *f, const char *name,
                          const char *given, int argc, char **argv, int *at)
 {
@@ -287,8 +295,8 @@ static bool make_dirs(char *path)
     return errno == 0 && access(path, W_OK | X_OK) == 0;
 }
 
-/* Whether a setting is of one of the variables by which we give ranks their GPUs, and another one
- * than we have ourselves. */
+/* Whether a setting gives a variable of GPUs (by which ranks get theirs) another value than it has
+ * in this process. */
 static bool gives_gpus(const char *setting)
 {
     static const char *const names[] = {
@@ -305,7 +313,7 @@ static bool gives_gpus(const char *setting)
     return false;
 }
 
-/* What ranks alone are told the daemons do not see, and they choose. */
+/* A GPU variable that only ranks get is refused: the daemons choose the GPUs and do not see it. */
 static bool check_gpus(const struct ct_jobdesc *d)
 {
     const char *found = NULL;
@@ -319,7 +327,7 @@ static bool check_gpus(const struct ct_jobdesc *d)
     }
     return found == NULL ||
            ct_options_complain("-x or --env-rank sets %.*s, which --map-by gpu and --gpus-per-rank "
-                               "set or go by; set it in the environment of ctranrun",
+                               "set or go by; set the variable in the environment of ctranrun",
                                (int)strcspn(found, "="), found);
 }
 

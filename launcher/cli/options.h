@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line of ctranrun. */
+/* The options of ctranrun: the table, and the reader of a command line. */
 #ifndef CT_LAUNCHER_CLI_OPTIONS_H
 #define CT_LAUNCHER_CLI_OPTIONS_H
 
@@ -21,35 +21,36 @@ enum ct_action {
 enum ct_host_order { CT_ORDER_DEFAULT, CT_ORDER_GIVEN, CT_ORDER_TOPOLOGY };
 
 struct ct_options {
-    enum ct_action     action;
-    const char        *word; /* of STATUS, STORE_DUMP: a job or NULL; of COMPLETION: a shell */
-    struct ct_jobdesc  desc; /* its job, ways and the programs' files are still to be filled in */
-    char              *set;  /* --set: one NAME=VALUE a line; NULL for none */
-    uint64_t           timeout_ms;           /* 0 for none */
-    const char        *host_list, *hostfile; /* NULL: not given */
-    uint32_t           ppn, fan_out;         /* 0: not given */
-    uint64_t           launch_timeout_ms;
-    uint32_t           local; /* the node that is this machine, CT_NO_NODE for none */
+    enum ct_action action;
+    const char    *word; /* of STATUS and STORE_DUMP: a job or NULL; of COMPLETION: a shell */
+    struct ct_jobdesc
+                desc; /* without job, ways, and files of programs (ctranrun.c, hosts/layout.h) */
+    char       *set;  /* --set: one NAME=VALUE a line; NULL for none */
+    uint64_t    timeout_ms;           /* 0 for none */
+    const char *host_list, *hostfile; /* NULL: not given */
+    uint32_t    ppn, fan_out;         /* 0: not given */
+    uint64_t    launch_timeout_ms;
+    uint32_t    local; /* the node that is this machine, CT_NO_NODE for none */
     enum ct_host_order host_order;
-    bool               from_slurm;  /* the hosts are those of an allocation */
-    bool               ranks_given; /* by -n */
+    bool               from_slurm;  /* the hosts are those of an allocation of Slurm */
+    bool               ranks_given; /* -n was given */
     bool               tag_output;
     bool               stdin_given;
-    bool               dry_run; /* tell the plan of the job and start nothing */
+    bool               dry_run; /* print the plan of the job and start nothing */
 };
 
-/* A reader takes the option as it was written, and its value; it returns false after a message.
- * Options of one program go to the last of o->desc.apps. */
+/* Takes an option as it was written, and its value. Returns false after a message. An option of one
+ * program goes to the last program of o->desc.apps. */
 typedef bool (*ct_option_take_fn)(struct ct_options *o, const char *opt, const char *value);
 
 struct ct_option_row {
-    const char       *names[3];
-    const char       *value; /* NULL: takes none; "a|b|c": one of these; "[X]": may be missing */
+    const char *names[3];
+    const char *value; /* NULL: no value; "a|b|c": one of these; "[X]": the value may be missing */
     ct_option_take_fn take;
     const char       *help;
 };
 
-/* All options. */
+/* Returns the table of all options, and its length. */
 const struct ct_option_row *ct_options_rows(size_t *n);
 
 /* Reads the command line. A program's options end at its name, and the program at ":". Returns

@@ -53,7 +53,7 @@ static bool option_read_number(const char *text, long most, long *out)
            *out <= most;
 }
 
-/* The place of a word in a list of them that ends with NULL, -1 where it is not. */
+/* Returns the index of a word in a list that ends with NULL, -1: it is not there. */
 static int find_word(const char *word, size_t len, const char *const *words)
 {
     for (int i = 0; words[i] != NULL; i++) {
@@ -89,7 +89,7 @@ static bool check_setting(const char *name, const char *value)
     return rc == CTRAN_SUCCESS;
 }
 
-/* The same for a variable of the environment, NAME=VALUE. One that the library does not know is no
+/* Checks a variable of the environment, NAME=VALUE. A variable that the library does not know is no
  * error there. */
 static bool check_variable(const char *setting)
 {
@@ -150,7 +150,7 @@ bool ct_take_rank_env(struct ct_options *o, const char *opt, const char *value)
            (ct_strlist_add(&o->desc.rank_env, value) || no_memory());
 }
 
-/* Puts a copy of the text in the place of what was there. */
+/* Replaces *text by a copy of the value. */
 static bool option_replace(char **text, const char *with)
 {
     free(*text);
@@ -216,7 +216,7 @@ bool ct_options_check_environment(void)
 {
     struct ct_log    log;
     struct ct_config cfg;
-    ct_log_init(&log, CT_LOG_ERROR, "ctranrun"); /* unknown names are for the ranks to say */
+    ct_log_init(&log, CT_LOG_ERROR, "ctranrun"); /* the ranks report unknown names */
     int rc = ct_config_load(&cfg, &log);
     ct_config_fini(&cfg);
     return rc == CTRAN_SUCCESS;
@@ -313,8 +313,8 @@ bool ct_take_launch_timeout(struct ct_options *o, const char *opt, const char *v
 
 /* ---- debugging ------------------------------------------------------------------------------- */
 
-/* Takes the next word as a shell would: blanks end it, quotes and backslashes keep them. Moves on.
- * Returns false where a quote does not end. */
+/* Takes the next word as a shell would: blanks end it, quotes and backslashes keep blanks. Moves
+ * on. Returns false if a quote does not end. */
 static bool take_word(const char **at, char *out)
 {
     char quote = '\0';
@@ -333,7 +333,7 @@ static bool take_word(const char **at, char *out)
     return quote == '\0';
 }
 
-/* The words of a command in the place of what was there. */
+/* Replaces a list by the words of a command. */
 static bool take_words(char ***out, const char *opt, const char *value, const char *example)
 {
     const char *at = value + strspn(value, " \t\n");
@@ -377,7 +377,7 @@ bool ct_take_debug_ranks(struct ct_options *o, const char *opt, const char *valu
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-/* What stands after the unit: ":pe=N", and Open MPI's ":oversubscribe". */
+/* Reads what follows the unit: ":pe=N", and Open MPI's ":oversubscribe". */
 static bool take_modifiers(struct ct_options *o, const char *at, long *pe)
 {
     while (*at == ':') {
@@ -398,7 +398,7 @@ static bool take_modifiers(struct ct_options *o, const char *at, long *pe)
     return true;
 }
 
-/* Open MPI's ppr:N:node, which is --ppn N here. */
+/* Reads Open MPI's ppr:N:node, which is --ppn N here. */
 static bool take_ppr(struct ct_options *o, const char *opt, const char *value)
 {
     char   n[16] = "";
@@ -406,7 +406,7 @@ static bool take_ppr(struct ct_options *o, const char *opt, const char *value)
     if (strcmp(value + 4 + len, ":node") != 0 || len >= sizeof n) {
         return ct_options_complain(
             "%s \"%s\": of ppr only ppr:N:node is known, which is --ppn N; for "
-            "parts of a host say --ppn N with %s package, numa or l3cache",
+            "parts of a host use --ppn N with %s package, numa or l3cache",
             opt, value, opt);
     }
     snprintf(n, sizeof n, "%.*s", (int)len, value + 4);
@@ -459,7 +459,7 @@ bool ct_take_bind(struct ct_options *o, const char *opt, const char *value)
     }
     o->desc.bind =
         strcmp(units[unit], "socket") == 0 ? CT_BIND_PACKAGE : (enum ct_bind)(CT_BIND_NONE + unit);
-    o->desc.oversubscribe |= overload; /* Open MPI's word */
+    o->desc.oversubscribe |= overload; /* Open MPI's word for package */
     return true;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The readers of the options' values, of the type ct_option_take_fn; see options.h. */
+/* The functions that take the values of options, of the type ct_option_take_fn; see options.h. */
 #ifndef CT_LAUNCHER_CLI_OPTIONS_TAKE_H
 #define CT_LAUNCHER_CLI_OPTIONS_TAKE_H
 
@@ -41,8 +41,8 @@ bool ct_take_completion(struct ct_options *o, const char *opt, const char *value
 bool ct_take_version(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_help(struct ct_options *o, const char *opt, const char *value);
 
-/* Whether the library takes all variables in the environment and in files, which the ranks read,
- * too: no rank is started only to refuse one. If not, a line for each has been written. */
+/* Whether the library accepts all variables in the environment and in files: the ranks read these
+ * too, and would refuse them. Returns false after a line for each bad variable. */
 bool ct_options_check_environment(void);
 
 /* Writes one line to standard error. Returns false. */

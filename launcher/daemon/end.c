@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How the daemon's part of a job ends: ranks are reaped and their ends reported, who failed first
- * before who failed because of it; whatever descends from us is ended; the pipes are drained; then
- * the daemon goes. Used by ctrand.c and start.c.
+ * How the daemon's part of a job ends. Ranks are reaped and their ends reported, the first failure
+ * before the failures that it caused. Every descendant is ended, the pipes are drained, and the
+ * daemon ends. Used by ctrand.c and start.c.
  */
 #include "config.h"
 #include "launcher/daemon/state.h"
@@ -40,8 +40,8 @@ static void daemon_on_sent(void *arg)
     _exit(0);
 }
 
-/* The head may be stopped, or its reader slow: it gets all the time it takes. If it goes, the
- * stream ends, and so do we. */
+/* The head may be stopped, or its reader slow: the daemon waits as long as that takes. If the head
+ * goes, the stream ends, and the daemon with it. */
 void ct_daemon_on_drained(void *arg)
 {
     struct ct_daemon *d = arg;
@@ -57,7 +57,7 @@ static void send_exit(struct ct_daemon *d, uint32_t local_rank)
 {
     struct ct_proc  *r = &d->procs.all[local_rank];
     struct evbuffer *body = evbuffer_new();
-    ct_rankio_pull(d->io, local_rank); /* its last words come before its end */
+    ct_rankio_pull(d->io, local_rank); /* the last output of the rank comes before its end */
     ct_pack_u32(body, d->procs.ranks[local_rank]);
     ct_pack_u32(body, (uint32_t)r->pid);
     ct_pack_u32(body, (uint32_t)r->wait_status);
@@ -102,12 +102,11 @@ static bool is_first_failure_unsure(const struct ct_daemon *d)
     return failed && !d->told && is_one_dying(d);
 }
 
-/* Reports ends: deaths by a signal first, else in order of death.
- *
- * A rank that dies closes its connections a moment before it is dead. Another may see that, give
- * up and be dead earlier. So the end of a rank that is dying is waited for, briefly, before a mere
- * exit is reported: if it was a signal, that is the cause. Between two mere exits the order of
- * death has to do; who sees a peer vanish should therefore give the launcher a moment. */
+/* Reports ends: deaths by a signal first, else in order of death. A rank that dies closes its
+ * connections a moment before it is dead. Another rank may see that, give up and be dead earlier.
+ * So before a mere exit is reported, the end of a rank that is dying is awaited, briefly: if a
+ * signal ended that rank, the signal is the cause. Between two mere exits the order of death
+ * decides. So a rank that sees a peer vanish should give the launcher a moment. */
 static void report_ends(struct ct_daemon *d)
 {
     enum { MOST_LOOKS = 100 };
@@ -149,7 +148,7 @@ static void on_killed(void *arg, pid_t pid, int wait_status)
     ct_procs_reaped(&d->procs, pid, wait_status, note_exit, d);
 }
 
-/* No process is left: what the pipes still hold is the rest of the output. */
+/* No process is left: nothing but the pipes' contents follows. */
 static void daemon_finish(struct ct_daemon *d)
 {
     if (!d->finishing) {
@@ -163,10 +162,11 @@ static void daemon_finish(struct ct_daemon *d)
 static void kill_now(struct ct_daemon *d)
 {
     if (!d->started && !d->finishing) {
-        d->finishing = true; /* there is nothing yet but what we have prepared */
+        d->finishing = true; /* nothing exists yet but what this process has prepared */
         ct_daemon_on_drained(d);
     } else if (!d->finishing) {
-        /* Processes that cannot be killed come to the head when we leave, and it tells of them. */
+        /* Processes that cannot be killed become children of the head when this process ends; the
+         * head reports them. */
         d->undone |= !ct_reaper_kill_all(NULL, 0, on_killed, d, CT_KILL_LIMIT_MS);
         daemon_finish(d);
     }
@@ -217,7 +217,7 @@ static void on_child(int fd, short what, void *arg)
     ct_daemon_look_at_children(arg);
 }
 
-/* The ranks' deaths come by their own descriptors, and what else ends by SIGCHLD. */
+/* The deaths of ranks come by their pid_fds, the deaths of other children by SIGCHLD. */
 void ct_daemon_watch_ranks(struct ct_daemon *d)
 {
     d->deaths = event_new(d->base, d->procs.death_fd, EV_READ | EV_PERSIST, on_child, d);
@@ -227,10 +227,10 @@ void ct_daemon_watch_ranks(struct ct_daemon *d)
     ct_daemon_look_at_children(d); /* some may be gone already */
 }
 
-/* Whoever ends all processes of the machine or of a container sends the head the same signal, and
- * the head decides what becomes of the job; what is left of it after the grace is killed in any
- * case. Should all ranks then end well although the head did not ask, it has to hear that the job
- * was cut short: the stream ends without DONE. */
+/* A process that ends all processes of the machine or of a container sends the head the same
+ * signal, and the head decides about the job. Processes that are left after the grace are killed in
+ * any case. If all ranks then end well although the head did not ask, the head must learn that the
+ * job was cut short: the stream ends without DONE. */
 static void on_end_signal(int signo, short what, void *arg)
 {
     struct ct_daemon *d = arg;
@@ -251,7 +251,8 @@ bool ct_daemon_end_init(struct ct_daemon *d)
     d->look_again = evtimer_new(d->base, on_look_again, d);
     for (size_t i = 0; i < CT_ARRAY_LEN(end_signals); i++) {
         struct sigaction now;
-        /* What was ignored (nohup, a background job) stays so, for the ranks as well. */
+        /* A signal that is ignored (nohup, a background job) stays ignored, for the ranks as
+         * well. */
         if (sigaction(end_signals[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) {
             d->end[i] = evsignal_new(d->base, end_signals[i], on_end_signal, d);
             event_add(d->end[i], NULL);

@@ -76,10 +76,11 @@ struct ct_nodestore *ct_nodestore_create(const struct ct_jobdesc *d, char *why, 
     if (rc == CTRAN_SUCCESS) {
         return s;
     }
-    (void)snprintf(why, cap, "warning: there is no server of the store: %s",
-                   rc == CTRAN_ERR_CONFIG ? "no address that other hosts could reach it by "
-                                            "(CTRAN_TCP_INTERFACES)"
-                                          : ct_error_text(rc));
+    (void)snprintf(
+        why, cap, "warning: there is no server of the store: %s",
+        rc == CTRAN_ERR_CONFIG
+            ? "no address by which other hosts could reach the server (CTRAN_TCP_INTERFACES)"
+            : ct_error_text(rc));
     if (s != NULL) {
         ct_loop_fini(&s->loop);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How the daemon starts its part of a job: limits, session directory, pipes, PMIx server, then the
- * ranks, each with its environment and its cores. What is wrong is found here and told to the head
- * as a refusal, after which nothing is left. Used by ctrand.c.
+ * ranks, each with its environment and its cores. A fault is found here and reported to the head as
+ * a refusal; then nothing is left. Used by ctrand.c.
  */
 #include "config.h"
 #include "launcher/daemon/state.h"
@@ -59,8 +59,8 @@ static void daemon_on_abort(void *arg, uint32_t rank, int status, const char *ms
     evbuffer_free(body);
 }
 
-/* The key, and where the store is that asks for it: not that of a job around this one, nor for one
- * that another launcher starts inside this one, which has another name. */
+/* Sets the key and the address of the store. Values of a job around this one are replaced. A job
+ * that another launcher starts inside this one has another name, and does not use them. */
 static bool set_secrets(const struct ct_daemon *d, char ***env)
 {
     char key[128], store[1024];
@@ -76,7 +76,7 @@ static bool set_secrets(const struct ct_daemon *d, char ***env)
     return ok && ct_strlist_set(env, store) && (d->desc.key[0] == '\0' || ct_strlist_set(env, key));
 }
 
-/* A copy of the daemon's environment with the job's settings in it, and what PMIx wants. */
+/* Makes a copy of the daemon's environment, with the job's settings and what PMIx needs. */
 static char **make_env(struct ct_daemon *d, uint32_t local_rank)
 {
     char **more = ct_jobdesc_env(&d->desc, d->procs.ranks[local_rank]);
@@ -185,8 +185,8 @@ static uint32_t count_connected(struct ct_daemon *d)
     return n;
 }
 
-/* Tells how far the start is, until all ranks have come to the PMIx server; less and less often
- * while nothing happens, since a program without PMIx never comes there. */
+/* Reports the progress of the start until all ranks have connected to the PMIx server. The reports
+ * become rarer while nothing happens, because a program without PMIx never connects. */
 static void on_progress(int fd, short what, void *arg)
 {
     enum { MOST_MS = 10000 };
@@ -223,7 +223,7 @@ static void tell_progress(struct ct_daemon *d, uint64_t *told_ns)
 
 /* ---- the job --------------------------------------------------------------------------------- */
 
-/* What can be wanting for the ranks, found before any of them is there. */
+/* Prepares what the ranks need. A lack is found before any rank is started. */
 static void prepare_ranks(struct ct_daemon *d)
 {
     const struct ct_jobdesc *j = &d->desc;
@@ -255,7 +255,7 @@ static void prepare_ranks(struct ct_daemon *d)
     }
 }
 
-/* Without it --status does not tell in which calls ranks wait. */
+/* Without this file --status does not tell in which calls ranks wait. */
 static void open_blockfile(struct ct_daemon *d)
 {
     char path[PATH_MAX], why[PATH_MAX + 128];
@@ -305,7 +305,7 @@ static void start_server(struct ct_daemon *d)
     }
 }
 
-/* What other hosts need of this one, and nothing else depends on. */
+/* Prepares what other hosts need of this one; this host does without. */
 static void open_store(struct ct_daemon *d)
 {
     char why[512];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The daemon as its parts share it: ctrand.c, start.c, end.c. */
+/* The state of the daemon, shared by ctrand.c, start.c and end.c. */
 #ifndef CT_LAUNCHER_DAEMON_STATE_H
 #define CT_LAUNCHER_DAEMON_STATE_H
 
@@ -25,28 +25,29 @@ struct ct_daemon {
     struct ct_procs     procs;
     struct ct_ranktable table;
     char *blocked; /* the file of waiting ranks (status/blockfile.h); NULL: there is none */
-    struct ct_places       places;
-    struct ct_gpus         gpus;
-    struct ct_rankio      *io;
-    struct ct_rankin      *in;
-    int                    terminal; /* our end of a debugged rank's, -1 for none */
+    struct ct_places  places;
+    struct ct_gpus    gpus;
+    struct ct_rankio *io;
+    struct ct_rankin *in;
+    int terminal; /* the daemon's end of the terminal of a debugged rank, -1 for none */
     struct ct_pmix_server *pmix;
-    struct ct_nodestore   *store; /* NULL: this node has no server of it */
+    struct ct_nodestore   *store; /* NULL: this node has no server of the store */
     struct event          *child, *deaths, *end[3], *grace, *look_again, *progress;
-    uint32_t               connected, progress_ms; /* as last told; how long until the next time */
-    uint64_t               server_ns;              /* what the preparations took */
+    uint32_t  connected, progress_ms; /* as last reported; how long until the next report */
+    uint64_t  server_ns;              /* how long the preparations took */
     uint32_t *untold; /* local ranks whose end is not reported yet, in order of death */
     uint32_t  nuntold, looks;
     bool      have_job, started, ending, finishing;
-    bool      told; /* a failure was reported: the head knows whom to blame */
+    bool      told; /* a failure was reported: the head knows its cause */
     bool      end_signalled;
-    bool      undone; /* the end is not what the head asked for: leave without DONE */
+    bool      undone; /* the daemon leaves without DONE: the end is not what the head asked for */
 };
 
 /* ---- start.c --------------------------------------------------------------------------------- */
 
-/* Prepares what d->desc describes, or refuses: then the head is told why, and the process ends. The
- * ranks of a job with more nodes are started when all are ready. */
+/* ct_daemon_start_job prepares the job of d->desc, or refuses it: then the head is told why, and
+ * the process ends. ct_daemon_start_ranks starts the ranks; in a job of several nodes that happens
+ * when all nodes are ready. */
 void ct_daemon_start_job(struct ct_daemon *d);
 void ct_daemon_start_ranks(struct ct_daemon *d);
 
@@ -55,19 +56,21 @@ void ct_daemon_start_ranks(struct ct_daemon *d);
 /* Makes the timers and catches signals. Returns false when out of memory. */
 bool ct_daemon_end_init(struct ct_daemon *d);
 
-/* From now on every death is noticed; the ranks have been started. */
+/* The ranks have been started: from now on every death is noticed. */
 void ct_daemon_watch_ranks(struct ct_daemon *d);
 
-/* Children may have ended: reaps them, reports the ranks among them. */
+/* Reaps the children that have ended, and reports the ranks among them. */
 void ct_daemon_look_at_children(struct ct_daemon *d);
 
-/* SIGTERM to all that descends from us, SIGKILL after the grace; at once when that is 0. */
+/* Sends SIGTERM to all descendants, and SIGKILL after the grace; SIGKILL at once if the grace is
+ * 0. */
 void ct_daemon_begin_end(struct ct_daemon *d, uint32_t grace_ms);
 
-/* Every pipe is drained and closed: the last step, in ct_rankio_create's terms. */
+/* All pipes of the ranks are drained and closed: the last step of the daemon's work. Called by
+ * rankio. */
 void ct_daemon_on_drained(void *arg);
 
-/* Leaves without a word: no process and no file stays. */
+/* Ends the daemon without a message. No process and no file of it stays. */
 _Noreturn void ct_daemon_vanish(struct ct_daemon *d, int status);
 
 #endif

@@ -9,9 +9,9 @@
 #include "launcher/family/members.h"
 #include "launcher/launcher.h"
 
-/* Jobs that are there beside those below: the jobs known from the start, which this one was told of
- * as it began, and those that were announced from above since, as they came. Daemons that were not
- * there yet are to know these before their ranks start, and so are jobs spawned later. */
+/* A job that this head was told of: from the start, in its description, or later from above.
+ * Daemons that join later learn these jobs before their ranks start, and so do jobs that are
+ * spawned later. */
 struct announced {
     struct ct_list node;
     bool           from_start;
@@ -67,8 +67,8 @@ static struct announced *announced_oldest(const struct ct_family *fam)
     return NULL;
 }
 
-/* Where there are too many the oldest go, but for the jobs known from the start. False when out of
- * memory. */
+/* Keeps a job. If there are too many, the oldest go, except those known from the start. Returns
+ * false when out of memory. */
 static bool keep_announced(struct ct_family *fam, const void *job, size_t len_bytes,
                            bool from_start)
 {
@@ -106,8 +106,8 @@ bool ct_announced_init(struct ct_family *fam)
     return true;
 }
 
-/* Another job, announced from above. It goes on to the jobs below, too: one that was not known
- * above yet when this was sent may have begun before it came. */
+/* A job is announced from above. The announcement goes on to the jobs below: a job below that began
+ * after the announcement was sent may not have been known above then. */
 void ct_announced_take(struct ct_family *fam, struct ct_unpack *job)
 {
     struct ct_unpack look = *job, copy = *job;
@@ -129,7 +129,7 @@ void ct_announced_take(struct ct_family *fam, struct ct_unpack *job)
     }
 }
 
-/* Our daemons hear that a job is over: no rank can ask for it with success any more. */
+/* The daemons learn that a job is over: no rank can ask for it with success any more. */
 void ct_announced_over_to_daemons(struct ct_family *fam, const char *nspace)
 {
     struct evbuffer *body = evbuffer_new();
@@ -137,7 +137,7 @@ void ct_announced_over_to_daemons(struct ct_family *fam, const char *nspace)
     ct_router_send_down(fam->router, CT_MSG_FAMILY_GONE, body);
 }
 
-/* The root lets all others hear it. */
+/* The root tells all other jobs. */
 void ct_announced_over_to_all(struct ct_family *fam, const struct ct_family_job *gone)
 {
     struct evbuffer *body = evbuffer_new();
@@ -152,8 +152,8 @@ void ct_announced_over_to_all(struct ct_family *fam, const struct ct_family_job 
     ct_announced_over_to_daemons(fam, gone->nspace);
 }
 
-/* A job elsewhere is over. It goes on to the jobs below, as in ct_announced_take: so what is not
- * known here has gone on before. */
+/* A job elsewhere is over. The message goes on to the jobs below, as in ct_announced_take. A job
+ * that is not known here was passed on as over before. */
 void ct_announced_take_over(struct ct_family *fam, struct ct_unpack *in)
 {
     struct ct_unpack all = *in;
@@ -177,12 +177,13 @@ void ct_announced_take_over(struct ct_family *fam, struct ct_unpack *in)
     }
 }
 
-/* Our daemons hear of it, and the root lets those of all others hear. `first` is the job that has
- * spawned it: its head does that itself, earlier. */
-void ct_announced_new(struct ct_family *fam, const char *first, const struct ct_family_job *born)
+/* The daemons of this job learn of the new job; the root also tells the daemons of all other jobs.
+ * `first` is the job that has spawned it: the head of that job tells its daemons itself,
+ * earlier. */
+void ct_announced_new(struct ct_family *fam, const char *first, const struct ct_family_job *job)
 {
     struct evbuffer *body = evbuffer_new();
-    ct_family_job_pack(body, born->nspace, born->desc);
+    ct_family_job_pack(body, job->nspace, job->desc);
     struct ct_unpack in = ct_unpack_of(body);
     if (strcmp(first, ct_family_own_name(fam)) == 0) {
         ct_router_down(fam->router, CT_MSG_FAMILY_JOB, &in);
@@ -190,7 +191,7 @@ void ct_announced_new(struct ct_family *fam, const char *first, const struct ct_
     for (struct ct_list *l = fam->members.next; ct_family_is_root(fam) && l != &fam->members;
          l = l->next) {
         struct ct_family_job *m = CT_LIST_ENTRY(l, struct ct_family_job, node);
-        if (m != born && !m->gone && strcmp(m->nspace, first) != 0) {
+        if (m != job && !m->gone && strcmp(m->nspace, first) != 0) {
             struct ct_unpack copy = in;
             ct_family_pass(fam, m, CT_MSG_FAMILY_JOB, &copy);
         }

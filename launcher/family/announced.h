@@ -16,7 +16,7 @@ void ct_announced_fini(struct ct_family *fam);
 
 /* Tells the daemons of this job of a new job, and at the root all other jobs. `first` is the job
  * whose rank has spawned the new one: its head tells its daemons itself, earlier. */
-void ct_announced_new(struct ct_family *fam, const char *first, const struct ct_family_job *born);
+void ct_announced_new(struct ct_family *fam, const char *first, const struct ct_family_job *job);
 
 /* Tells the daemons of this job that a job is over. */
 void ct_announced_over_to_daemons(struct ct_family *fam, const char *nspace);

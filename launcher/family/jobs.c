@@ -82,15 +82,15 @@ static void family_on_message_from_below(void *arg, enum ct_msg_type outer, stru
     if (in->bad) {
         return;
     }
-    if (type == CT_MSG_FAMILY_BORN) {
+    if (type == CT_MSG_FAMILY_STARTED) {
         in->bad = family_job_new(fam, link, from->nspace, in) == NULL;
     } else if (type == CT_MSG_FAMILY_GONE) {
         struct ct_family_job *m = ct_family_find(fam, ct_unpack_text(in));
-        in->bad |= m == NULL || m->link != link; /* each tells of jobs below it alone */
+        in->bad |= m == NULL || m->link != link; /* a head reports jobs below it only */
         if (!in->bad && ct_family_is_root(fam)) {
             family_job_over(fam, m);
         } else if (!in->bad) {
-            ct_family_job_free(m); /* the word goes on */
+            ct_family_job_free(m); /* the message goes on to the root */
         }
     } else if (ct_family_is_root(fam)) {
         ct_root_serve(fam, from, type, in);
@@ -100,7 +100,7 @@ static void family_on_message_from_below(void *arg, enum ct_msg_type outer, stru
     }
 }
 
-/* From above: for us, or for a job below. */
+/* A message from above: for this job, or for a job below. */
 static void family_on_message_from_above(void *arg, enum ct_msg_type outer, struct ct_unpack *in)
 {
     struct ct_family *fam = arg;
@@ -124,14 +124,14 @@ static void family_on_message_from_above(void *arg, enum ct_msg_type outer, stru
     }
 }
 
-/* A stream that just ends tells nothing: the process of a job below does, and we end with whoever
- * is above. One that cannot be used any more would leave ranks waiting for answers: this job ends,
- * and those below with it. */
+/* A stream that just ends needs no action here: the process of a job below is reaped, and this job
+ * ends with the job above. After a stream that carried nonsense, ranks would wait for answers for
+ * ever: this job ends, and the jobs below with it. */
 static void end_senseless(struct ct_family *fam, const char *who, const char *why,
                           uint32_t grace_ms)
 {
     char line[512];
-    snprintf(line, sizeof line, "cannot go on with the job %s: %s; this one is ended", who, why);
+    snprintf(line, sizeof line, "cannot go on with the job %s: %s; this job is ended", who, why);
     fam->ops->broken(fam->arg, line, grace_ms);
 }
 
@@ -193,7 +193,7 @@ struct ct_family_link *ct_family_add(struct ct_family *fam, const char *nspace,
                                             .nnodes = place->nnodes});
     struct ct_unpack in = ct_unpack_of(body);
     if (!ct_family_is_root(fam)) {
-        ct_family_send_to_head(fam->up, "", ct_family_own_name(fam), CT_MSG_FAMILY_BORN, in.at,
+        ct_family_send_to_head(fam->up, "", ct_family_own_name(fam), CT_MSG_FAMILY_STARTED, in.at,
                                in.left);
     }
     struct ct_family_job *m = family_job_new(fam, link, ct_family_own_name(fam), &in);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ranks publish; see published.h. Used by jobs.c, at the root of a family of jobs. */
+/* What ranks publish; see published.h. Used by root.c and members.c, at the root of a family. */
 #include "config.h"
 #include "launcher/family/published.h"
 
-#include "published_store.h" /* before who else includes uthash */
+#include "published_store.h" /* before another header includes uthash */
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,8 +85,8 @@ static void free_waiter(struct waiter *w)
     free(w);
 }
 
-/* What was found and is there for one reader only goes. A key may be wanted twice, and then means
- * one and the same. */
+/* Drops the values that were found and are for one reader only. A lookup may name a key twice; both
+ * mean one value. */
 static void drop_read(struct waiter *w)
 {
     struct ct_list read;
@@ -111,7 +111,8 @@ static bool must_wait(const struct waiter *w, size_t len)
            !ct_pub_has_ended(w->who);
 }
 
-/* With what is there, or why there is not enough; the lookup is over, or held. */
+/* Answers a lookup with the values, or with the reason why there are too few; or the lookup
+ * waits. */
 static void published_finish(struct waiter *w, enum ct_data_status missing)
 {
     struct ct_published *p = w->p;
@@ -207,7 +208,7 @@ static enum ct_data_status check_publish(struct ct_published *p, const struct re
     return ct_pub_has_room(p, r->who, room) ? CT_DATA_OK : CT_DATA_FULL;
 }
 
-/* Answers those who have waited for this and now have enough. */
+/* Answers the lookups that have waited for this key and now have enough. */
 static void published_serve(struct ct_published *p, const char *key)
 {
     struct ct_pub_slot *s = ct_pub_slot_find(p, key);
@@ -236,7 +237,8 @@ static void drop_entries(struct ct_published *p, struct ct_pub_rank *who,
     }
 }
 
-/* A rank has ended: what was there for its life goes, and for that of its program with the last. */
+/* A rank has ended: values for the life of the rank go, and with the last rank of a program the
+ * values for the life of the program. */
 static void published_drop_of_rank(struct ct_published *p, struct ct_pub_rank *who)
 {
     struct ct_pub_job       *job = who->job;
@@ -321,7 +323,7 @@ static struct waiter *make_waiter(struct ct_published *p, const struct request *
     return w;
 }
 
-/* Who lives with nobody else can wait for nobody. */
+/* A rank that lives alone waits for nobody. */
 static bool is_alone(const struct ct_published *p)
 {
     return p->nended + 1 >= p->nranks;
@@ -358,7 +360,8 @@ static void published_look_up(struct ct_published *p, struct request *r, struct 
     }
 }
 
-/* What a rank has published under a key, or under all with NULL. Returns how many values. */
+/* Drops what a rank has published under a key, or under all keys with NULL. Returns how many
+ * values. */
 static uint32_t published_withdraw(struct ct_published *p, const struct request *r, const char *key)
 {
     struct ct_pub_slot *s = key != NULL ? ct_pub_slot_find(p, key) : NULL;
@@ -425,7 +428,7 @@ void ct_published_take(struct ct_published *p, struct ct_pub_job *job, struct ct
     }
 }
 
-/* What was there when a lookup was held may be so no more, and then it waits on. */
+/* What a lookup found when it began to wait may be gone; then it waits on. */
 void ct_published_taken(struct ct_published *p, struct ct_pub_job *job, struct ct_unpack *in)
 {
     uint32_t            rank = ct_unpack_u32(in), len = ct_unpack_u32(in);
@@ -463,7 +466,7 @@ static void end_waits(struct ct_pub_rank *who)
     }
 }
 
-/* Those of a job that nobody of it has asked yet are none. */
+/* A job of which no rank has asked yet has none. */
 static void end_all_waits(struct ct_pub_job *job)
 {
     for (uint32_t i = 0; job->ranks != NULL && i < ct_jobdesc_ranks(job->desc); i++) {

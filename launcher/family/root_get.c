@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ranks ask about ranks of other jobs (PMIx_Get); see root_get.h. The root passes it on and
- * keeps who has asked, so that there is an answer also when whom it is about ends. Used by root.c.
+ * Questions of ranks about ranks of other jobs (PMIx_Get); see root_get.h. The root passes a
+ * question on and keeps the asking rank, so that there is an answer also if the rank in question
+ * ends. Used by root.c.
  */
 #include "config.h"
 #include "launcher/family/root_get.h"
@@ -71,7 +72,7 @@ void ct_family_get(struct ct_family *fam, struct ct_family_job *from, struct ct_
     question_pass_on(fam, kept);
 }
 
-/* One that nobody waits for any more is no fault. Only the job that was asked can answer. */
+/* An answer that nobody waits for any more is no fault. Only the job that was asked can answer. */
 void ct_family_found(struct ct_family *fam, const struct ct_family_job *from, struct ct_unpack *in)
 {
     uint32_t number = ct_unpack_u32(in), status = ct_unpack_u32(in);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks of several jobs that meet; see root_meet.h. A meeting is known by who takes part in what,
- * as each daemon says it with the same bytes: there is one at a time of each, since who is in it
- * comes to the next only afterwards. Used by root.c.
+ * Ranks of several jobs that meet; see root_meet.h. The kind of a meeting and its list of ranks
+ * identify the meeting; every daemon sends them with the same bytes. There is one meeting at a time
+ * of each list, because a rank comes to the next only after this one. Used by root.c.
  */
 #include "config.h"
 #include "launcher/family/root_meet.h"
@@ -48,7 +48,7 @@ static void meeting_tell(struct ct_family *fam, const struct ct_family_job *to, 
     evbuffer_free(body);
 }
 
-/* It is over for all who have come. */
+/* The meeting is over for all nodes that have come. */
 static void meeting_finish(struct ct_family *fam, struct meeting *m, enum ct_family_status status)
 {
     for (uint32_t i = 0; i < m->n; i++) {
@@ -106,7 +106,7 @@ static bool add_party(struct meeting *m, const struct ct_family_job *member, uin
     return true;
 }
 
-/* Whether one of these has ended already. */
+/* Whether one of the ranks has ended already. */
 static bool is_dead(const struct ct_family_job *m, uint32_t rank)
 {
     bool dead = rank != CT_FAMILY_ALL && ct_family_has_ended(m, rank);
@@ -129,7 +129,7 @@ static enum ct_family_status meeting_add_rank(struct meeting *m, const struct ct
     return !ok ? CT_FAMILY_NO_MEMORY : is_dead(member, rank) ? CT_FAMILY_LOST : CT_FAMILY_OK;
 }
 
-/* Makes it, or tells why it cannot be. */
+/* Begins a meeting, or returns why it cannot be. */
 static enum ct_family_status meeting_begin(struct ct_family *fam, const struct ct_unpack *key,
                                            struct meeting **out)
 {
@@ -196,7 +196,7 @@ void ct_family_meet(struct ct_family *fam, struct ct_family_job *from, struct ct
         meeting_tell(fam, from, node, number, status);
         return;
     }
-    if (p == NULL || p->arrived) { /* whoever asks takes no part, or has come */
+    if (p == NULL || p->arrived) { /* the asking node takes no part, or has come already */
         meeting_tell(fam, from, node, number, CT_FAMILY_NOT_FOUND);
         if (m->arrived == 0) {
             free_meeting(m);
@@ -226,7 +226,7 @@ void ct_family_meet_give_up(struct ct_family *fam, const struct ct_family_job *f
     }
 }
 
-/* Whether the rank is one of those who are still to come. */
+/* Whether the rank takes part and its node has not come yet. */
 static bool meeting_is_missing(struct meeting *m, const struct ct_family_job *member, uint32_t rank)
 {
     struct ct_unpack in = ranks_of(m);

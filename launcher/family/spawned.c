@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs in a job; see spawned.h. Used by head/run.c and head/end.c. */
+/* Jobs that ranks have spawned; see spawned.h. Used by head/run.c and head/end.c. */
 #include "config.h"
 #include "launcher/family/spawned.h"
 
@@ -28,28 +28,28 @@ enum { CONTROL, OUT, ERR, STREAMS, CONTROL_FD = 3, FAMILY_FD };
 
 struct job;
 
-/* One of the pipes from its head. */
+/* A pipe from the head of a spawned job. */
 struct stream {
     struct job      *job;
     uint32_t         which;
     int              fd; /* -1: closed */
     struct event    *readable;
-    struct evbuffer *line; /* what has no end yet */
+    struct evbuffer *line; /* the beginning of a line */
 };
 
 struct job {
-    struct ct_list         node;
-    struct ct_spawned     *s;
-    uint32_t               asker, number, rank; /* who asked */
-    uint32_t               index;               /* among those of this job, from 1 */
-    pid_t                  pid;                 /* 0: reaped */
-    bool                   started;
-    bool                  *known;    /* by node of ours: it knows the job */
-    bool                   answered; /* that it is started */
-    bool                   asked;    /* to end */
-    bool                   over;     /* the process has ended */
-    int                    wait_status;
-    char                  *id, *nspace;
+    struct ct_list     node;
+    struct ct_spawned *s;
+    uint32_t asker, number, rank; /* the asking node, its number for the request, the asking rank */
+    uint32_t index;               /* among those of this job, from 1 */
+    pid_t    pid;                 /* 0: reaped */
+    bool     started;
+    bool    *known;    /* by node of this job: the node knows the spawned job */
+    bool     answered; /* that it is started */
+    bool     asked;    /* to end */
+    bool     over;     /* the process has ended */
+    int      wait_status;
+    char    *id, *nspace;
     struct ct_family_link *link; /* to its head */
     struct stream          streams[STREAMS];
 };
@@ -90,7 +90,7 @@ static void close_stream(struct stream *st)
     }
 }
 
-/* It is no longer one of those that run. */
+/* Takes the job out of the list of those that run. */
 static void spawned_stop_running(struct job *j)
 {
     for (int i = 0; i < STREAMS; i++) {
@@ -186,7 +186,7 @@ static void spawned_pass_on(struct stream *st, bool all)
     }
 }
 
-/* Takes a bit, if what was there before is written. */
+/* Reads some output, if all output before is written. */
 static void spawned_read_some(struct stream *st)
 {
     if (!ct_output_is_idle(st->job->s->with.output)) {
@@ -195,11 +195,12 @@ static void spawned_read_some(struct stream *st)
     }
     int  n = evbuffer_read(st->line, st->fd, 16 << 10);
     bool later = n < 0 && (errno == EAGAIN || errno == EINTR);
-    bool ended = later ? st->job->over : n <= 0; /* somebody else may hold the pipe, silent */
+    bool ended =
+        later ? st->job->over : n <= 0; /* another process may hold the pipe open, silent */
     spawned_pass_on(st, ended);
     if (ended) {
         close_stream(st);
-    } else if (n > 0 && st->job->over) { /* until there is no more: no end of it may ever come */
+    } else if (n > 0 && st->job->over) { /* read until the pipe is empty; it may never end */
         event_active(st->readable, EV_READ, 0);
     }
 }
@@ -227,7 +228,8 @@ void ct_spawned_resume(struct ct_spawned *s)
     }
 }
 
-/* A node whose ranks have all ended has nobody who could name it, and its daemon may be gone. */
+/* A node whose ranks have all ended needs no answer: no rank there can name the job, and its daemon
+ * may be gone. */
 static bool is_known_everywhere(const struct job *j)
 {
     const struct ct_spawned *s = j->s;
@@ -239,7 +241,8 @@ static bool is_known_everywhere(const struct job *j)
     return true;
 }
 
-/* Its spawner hears of it when all nodes have: its name goes round among their ranks then. */
+/* The asking rank gets the name of the job when all nodes know the job: the name then spreads among
+ * their ranks. */
 static void answer_if_known(struct job *j)
 {
     if (j->started && !j->answered && is_known_everywhere(j)) {
@@ -286,7 +289,7 @@ static void on_control(int fd, short what, void *arg)
         return;
     }
     if (j->pid > 0 && waitpid(j->pid, &j->wait_status, 0) != j->pid) {
-        j->wait_status = SIGKILL; /* somebody has reaped it who does not tell */
+        j->wait_status = SIGKILL; /* another part has reaped the process and does not tell */
     }
     j->pid = 0;
     j->over = true;
@@ -302,8 +305,8 @@ static void on_control(int fd, short what, void *arg)
 
 /* ---- its process ----------------------------------------------------------------------------- */
 
-/* Ours are its parent's: it keeps three pipes and a stream, and no handler. The numbers that these
- * get may be those that they have. */
+/* In the new process: closes the descriptors of the parent, except three pipes and a stream, and
+ * drops its handlers. The new numbers of these descriptors may be their old ones. */
 static void leave_parent(struct ct_spawned *s, const int ends[STREAMS], int link, pid_t parent)
 {
     s->ops->forked(s->arg);
@@ -311,7 +314,7 @@ static void leave_parent(struct ct_spawned *s, const int ends[STREAMS], int link
     if (getppid() != parent) {
         _exit(CT_EXIT_INTERNAL);
     }
-    setpgid(0, 0); /* the terminal's signals come from our parent, once */
+    setpgid(0, 0); /* the parent passes on the terminal's signals, once */
     int null = open("/dev/null", O_RDWR);
     if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(ends[OUT], STDOUT_FILENO) < 0 ||
         dup2(ends[ERR], STDERR_FILENO) < 0) {
@@ -325,7 +328,7 @@ static void leave_parent(struct ct_spawned *s, const int ends[STREAMS], int link
     closefrom(FAMILY_FD + 1);
 }
 
-/* The description of this job, which is now ours alone, becomes that of the new one. */
+/* Changes the description, which is a copy in this process, into that of the new job. */
 static bool spawned_become_job(struct ct_spawned *s, const struct job *j,
                                const struct ct_spawned_place *place)
 {
@@ -403,7 +406,7 @@ static bool spawned_start(struct ct_spawned *s, struct job *j, struct ct_spawned
     for (int i = 0; i < STREAMS && ok; i++) {
         ok = (one && i == ERR) || pipe2(pipes[i], O_CLOEXEC) == 0;
     }
-    if (ok) { /* before it is there, whoever may hear of it */
+    if (ok) { /* before the process exists: daemons must know the job first */
         j->link = ct_family_add(s->with.family, j->nspace, place, link[0]);
         link[0] = -1;
         ok = j->link != NULL;
@@ -411,7 +414,7 @@ static bool spawned_start(struct ct_spawned *s, struct job *j, struct ct_spawned
     pid_t    parent = getpid();
     sigset_t all, before;
     sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before); /* none shall find our handlers in the child */
+    sigprocmask(SIG_SETMASK, &all, &before); /* the child must not run the parent's handlers */
     j->pid = ok ? fork() : -1;
     if (j->pid == 0) {
         int ends[STREAMS] = {pipes[CONTROL][1], pipes[OUT][1], pipes[one ? OUT : ERR][1]};
@@ -566,7 +569,7 @@ struct ct_spawned *ct_spawned_create(const struct ct_spawned_args *args,
     return s;
 }
 
-/* Those that are left have been killed with all that is below us, or cannot be. */
+/* The jobs that are left have been killed with all descendants, or cannot be killed. */
 void ct_spawned_destroy(struct ct_spawned *s)
 {
     if (s == NULL) {

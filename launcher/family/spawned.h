@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Jobs that ranks of this one start (PMIx_Spawn). Each is a job like any other, on hosts of this
- * one, in a namespace of its own: a process that the head forks runs it, with daemons of its own.
- * The key is the same, since both are to talk to each other. Asked for by
+ * Jobs that ranks of this job spawn (PMIx_Spawn). Such a job is a job like any other, on hosts of
+ * this job, with a name for PMIx of its own. A process that the head forks runs the job, with
+ * daemons of its own. Both jobs have one key, because they talk to each other. A daemon asks by
  *
- *     CT_MSG_SPAWN: u32 node that asks, u32 its number for the request, u32 rank, text hosts with
- *     ',' between ("" for all), u32 ranks a host (0: any), u32 programs, each: u32 ranks, text
- *     file, text directory, u32 n and n arguments, u32 n and n settings of the environment
+ *     CT_MSG_SPAWN: u32 asking node, u32 its number for the request, u32 rank, text hosts with ','
+ *     between ("": all), u32 ranks a host (0: any), u32 programs, each: u32 ranks, text file, text
+ *     directory, u32 n and n arguments, u32 n and n settings of the environment
  *
- * and answered when all its ranks are started, or cannot be. Without a number of ranks a host they
- * are spread evenly.
+ * and gets the answer when all ranks of the new job are started, or cannot be started. Without a
+ * number of ranks a host the ranks are spread evenly.
  *
- * What it prints goes the way of this job's output, line by line. It ends with this job: is asked
- * to when this one is, and killed when this one is. This job does not end before it. If it fails to
- * start, the rank that asked is told, and nothing else happens; if it fails later this job fails
- * with its status, or goes on if it outlives deaths.
+ * The output of the spawned job goes into the output of this job, line by line. The spawned job
+ * ends with this one: this job asks it to end, or kills it. This job does not end before it. If the
+ * spawned job fails to start, the asking rank is told, and nothing else happens. If the spawned job
+ * fails later, this job fails with its status, or goes on if this job outlives deaths.
  */
 #ifndef CT_LAUNCHER_FAMILY_SPAWNED_H
 #define CT_LAUNCHER_FAMILY_SPAWNED_H
@@ -29,10 +29,10 @@
 
 enum ct_spawn_status {
     CT_SPAWN_OK,
-    CT_SPAWN_NOT_FOUND,   /* there is no such program */
-    CT_SPAWN_CANNOT_EXEC, /* it is no program */
+    CT_SPAWN_NOT_FOUND,   /* no such program exists */
+    CT_SPAWN_CANNOT_EXEC, /* the file is no program */
     CT_SPAWN_NO_PLACE,    /* the hosts are not the job's, or have no room */
-    CT_SPAWN_TOO_MANY,    /* CT_SPAWN_MAX jobs run, or CT_SPAWN_DEPTH_MAX one in another */
+    CT_SPAWN_TOO_MANY,    /* CT_SPAWN_MAX jobs run, or CT_SPAWN_DEPTH_MAX jobs are one in another */
     CT_SPAWN_FAILED,
 };
 
@@ -41,7 +41,7 @@ struct ct_output;
 struct ct_router;
 struct ct_spawned;
 
-/* What the process of a spawned job runs with. */
+/* How the process of a spawned job runs the job. */
 struct ct_spawned_run {
     uint32_t number;     /* which of this job's spawned jobs, from 1 */
     uint32_t local;      /* the node that is this machine, CT_NO_NODE for none */
@@ -85,35 +85,37 @@ struct ct_spawned *ct_spawned_create(const struct ct_spawned_args *args,
                                      const struct ct_spawned_ops *ops, void *arg);
 void               ct_spawned_destroy(struct ct_spawned *s);
 
-/* CT_MSG_SPAWN. */
+/* Handles CT_MSG_SPAWN. Sets in->bad if the message makes no sense. */
 void ct_spawned_take(struct ct_spawned *s, struct ct_unpack *in);
 
-/* There is room for more output. */
+/* The output of this job has room again. */
 void ct_spawned_resume(struct ct_spawned *s);
 
-/* CT_MSG_FAMILY_KNOWN: a node of this job knows another one. */
+/* Handles CT_MSG_FAMILY_KNOWN: a node of this job knows another job. Sets in->bad if the message
+ * makes no sense. */
 void ct_spawned_known(struct ct_spawned *s, struct ct_unpack *in);
 
-/* A rank of this job has ended: a node without ranks is waited for no longer. */
+/* A rank of this job has ended: nobody waits any more for a node without ranks to know a job. */
 void ct_spawned_rank_ended(struct ct_spawned *s);
 
-/* A signal to all of them; SIGKILL ends them at once. A second one of those that end a job makes
- * them hurry. */
+/* Sends a signal to all spawned jobs. SIGKILL ends them at once. A second signal that ends a job
+ * makes the job hurry. */
 void ct_spawned_signal(struct ct_spawned *s, int signo);
 
-/* Has them end by a signal, those that have not been asked to already. */
+/* Ends the spawned jobs that were not asked to end before, by a signal. */
 void ct_spawned_end(struct ct_spawned *s, int signo);
 
-/* Somebody has reaped a process, perhaps the head of one. */
+/* A process has been reaped, perhaps the head of a spawned job. */
 void ct_spawned_reaped(struct ct_spawned *s, pid_t pid, int wait_status);
 
-/* Whether processes may be left of one: it runs, or its head was killed. */
+/* Whether processes of a spawned job may be left: the job runs, or its head was killed. */
 bool ct_spawned_has_lost(const struct ct_spawned *s);
 
-/* Removes what such jobs have left behind; for when all their processes are killed. */
+/* Removes the files that spawned jobs have left behind. Call when all their processes are
+ * killed. */
 void ct_spawned_remove_files(struct ct_spawned *s);
 
-/* Whether none is left, and all they printed has been taken. */
+/* Whether no spawned job is left, and all their output has been taken. */
 bool ct_spawned_is_over(const struct ct_spawned *s);
 
 #endif

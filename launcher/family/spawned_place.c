@@ -78,7 +78,7 @@ static bool spawned_place_place(struct ct_spawned_place *p, const struct ct_jobd
     return p->nodes != NULL;
 }
 
-/* Returns false when out of memory, which is no fault of the message. */
+/* Returns false when out of memory; the message makes sense then. */
 static bool read_app(struct ct_app *a, struct ct_unpack *in)
 {
     a->ranks = ct_unpack_u32(in);

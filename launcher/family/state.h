@@ -2,7 +2,8 @@
 /*
  * The state of a family as one head sees it, shared by the files of this folder. members.h holds
  * the list of jobs, announced.h the jobs that this head was told of from above, root.h what only
- * the root's head does. jobs.c calls these files; they call each other in this order only.
+ * the root's head does. jobs.c calls these files; a file calls only files that stand before it
+ * here.
  */
 #ifndef CT_LAUNCHER_FAMILY_STATE_H
 #define CT_LAUNCHER_FAMILY_STATE_H
@@ -21,13 +22,13 @@ struct ct_family_link;
 struct ct_pub_job;
 struct ct_published;
 
-/* A job that this head knows of: below it, or at the root any. */
+/* A job that this head knows: its own job, a job below, or at the root any job of the family. */
 struct ct_family_job {
     struct ct_list         node;
-    struct ct_family_link *link; /* the way there; NULL: this job itself */
+    struct ct_family_link *link; /* the way to the job; NULL: the head's own job */
     char                  *nspace;
-    struct ct_jobdesc      own; /* ranks and hosts of a job below */
-    /* At the root: */
+    struct ct_jobdesc      own; /* the description of a job below: ranks and hosts */
+    /* The description of this job, or `own`. The other fields are used at the root. */
     const struct ct_jobdesc *desc;
     struct ct_pub_job       *published;
     bool                     gone;
@@ -45,12 +46,12 @@ struct ct_family {
     struct ct_router           *router; /* to the daemons of this job */
     const struct ct_family_ops *ops;
     void                       *arg;
-    struct ct_conn             *up; /* NULL: we are the root */
-    struct ct_list              members;
-    struct ct_list       announced; /* not at the root: jobs that are not below, see announced.h */
+    struct ct_conn      *up; /* the stream to the head above; NULL: this head is the root's */
+    struct ct_list       members;
+    struct ct_list       announced; /* not at the root: jobs that are not below; announced.h */
     size_t               announced_bytes;
     bool                 ready;
-    struct ct_published *published;      /* at the root, as what follows */
+    struct ct_published *published;      /* at the root, as the next ones */
     struct ct_list       meetings, gets; /* under way */
     uint32_t             last_get;
 };

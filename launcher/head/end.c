@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How the head brings a job to its end: the first failure decides the status, and from asking the
- * daemon on it gets rougher step by step until nothing is left. Signals and the time limit belong
- * here, since ending is what most of them ask for. Used by run.c and report.c.
+ * How the head ends a job. The first failure decides the status. The head asks the daemons to end
+ * the job, and then goes further step by step until nothing is left. Signals and the time limit are
+ * handled here, because most of them end the job. Used by run.c, nodes.c and report.c.
  */
 #include "config.h"
 #include "launcher/head/state.h"
@@ -82,8 +82,8 @@ void ct_head_clear_up(struct ct_head *h, bool spare_agents)
     ct_spawned_remove_files(h->spawned);
 }
 
-/* One step further: kill; then stop waiting for the daemon and for the readers of our output. The
- * heads of spawned jobs kill in their turn: they are killed only when we leave. */
+/* Goes one step further: kills; then stops waiting for the daemon and for readers of the output.
+ * The heads of spawned jobs do the same themselves; they are killed only when this process ends. */
 static void head_escalate(struct ct_head *h)
 {
     h->force++;
@@ -123,7 +123,7 @@ static void head_on_timeout(int fd, short what, void *arg)
         return;
     }
     if (ct_head_fail(h, CT_EXIT_TIMEOUT)) {
-        ct_head_message(h, "still running after %g s (--timeout); it is ended",
+        ct_head_message(h, "still running after %g s (--timeout); the job is ended",
                         (double)h->args->timeout_ms / 1000.0);
     }
     ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
@@ -134,7 +134,7 @@ static void head_on_timeout(int fd, short what, void *arg)
 
 /* ---- signals --------------------------------------------------------------------------------- */
 
-/* Before there is a job there is nobody to get a signal. */
+/* Before ranks are started no process can get a signal. */
 static void head_forward(struct ct_head *h, int signo)
 {
     if (h->running) {
@@ -145,10 +145,10 @@ static void head_forward(struct ct_head *h, int signo)
 static void on_ending_signal(int signo, short what, void *arg)
 {
     struct ct_head *h = arg;
-    bool            ours = h->args->tag_number == 0; /* else our parent has said why */
+    bool            ours = h->args->tag_number == 0; /* else the parent has printed the reason */
     (void)what;
     if (h->signalled) {
-        if (ours || h->force == 0) { /* our parent's hurry is the same as what we have begun */
+        if (ours || h->force == 0) { /* the parent hurries as well: that is already under way */
             event_del(h->escalate);
             head_escalate(h);
         }
@@ -175,7 +175,7 @@ static void on_user_signal(int signo, short what, void *arg)
     ct_spawned_signal(h->spawned, signo);
 }
 
-/* The ranks stop first, then we do. */
+/* The ranks stop first, then this process. */
 static void on_stop_signal(int signo, short what, void *arg)
 {
     struct ct_head *h = arg;
@@ -190,7 +190,7 @@ static void on_stop_signal(int signo, short what, void *arg)
     }
 }
 
-/* A signal that was ignored when we were started (nohup, a background job) stays ignored. */
+/* A signal that was ignored at the start (nohup, a background job) stays ignored. */
 static void catch_signals(struct ct_head *h)
 {
     static const struct {

@@ -42,7 +42,7 @@ uint32_t ct_head_take_node(struct ct_head *h, struct ct_unpack *in)
     return in->bad ? 0 : node;
 }
 
-/* "host b: " where there is more than one; the words of a node follow. */
+/* "host b: " in a job of several nodes; the node's message follows. */
 const char *ct_head_prefix(struct ct_head *h, struct ct_unpack *in)
 {
     uint32_t node = ct_head_take_node(h, in);

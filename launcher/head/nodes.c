@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The nodes of the job as the head sees them: who has been reached, who is ready, who is lost. When
- * all are ready the ranks are started; when that takes long, those that are missing are named, and
- * when it takes too long, the job ends. Where there are more nodes than one the head also decides
- * on the events about deaths (job/recovery.h). Used by run.c.
+ * The nodes of the job as the head sees them: which are reached, ready or lost. When all are ready
+ * the ranks are started. If that takes long, a message names the missing nodes; if it takes too
+ * long, the job ends. In a job of several nodes the head also decides about the events of deaths
+ * (job/recovery.h). Used by run.c and report.c.
  */
 #include "config.h"
 #include "launcher/head/state.h"
@@ -30,8 +30,8 @@ void ct_head_take_joined(struct ct_head *h, struct ct_unpack *in)
     }
 }
 
-/* The first node that has a server of the store hears where all are, and all nodes where that one
- * is. Without servers rank 0 has the store. */
+/* Tells the first node that has a server of the store the addresses of all servers, and all nodes
+ * the address of that first server. Without servers rank 0 has the store. */
 static void start_nodes(struct ct_head *h)
 {
     uint32_t         n = h->args->desc->nnodes, first = n, servers = 0;
@@ -152,7 +152,8 @@ static uint64_t slow_ms(const struct ct_head *h)
     return ct_min_size(CT_SLOW_HOSTS_MS, h->args->launch_timeout_ms / 2);
 }
 
-/* A start that takes long: a terminal shows who is missing, and later everybody is told. */
+/* The start takes long: a terminal shows the missing hosts; later a line on standard error names
+ * them. */
 static void on_slow(int fd, short what, void *arg)
 {
     const struct timeval again = time_of(CT_PROGRESS_EACH_MS);
@@ -223,7 +224,7 @@ static void head_on_job_event(void *arg, enum ct_job_event event, uint32_t rank)
     ct_router_send_down(&h->router, CT_MSG_JOB_EVENT, body);
 }
 
-/* Everybody's contribution has come: it goes back with the verdict whether somebody is missing. */
+/* All contributions have come: they go back with the verdict whether a rank is missing. */
 void ct_head_take_fence(struct ct_head *h, struct ct_unpack *in)
 {
     struct ct_unpack look = *in;
@@ -260,7 +261,7 @@ void ct_head_note_end(struct ct_head *h, uint32_t rank, const struct ct_rank_sta
 
 /* ---- what ranks ask for ---------------------------------------------------------------------- */
 
-/* In the name of a node where no rank is left. */
+/* Answers for a node where no rank is left. */
 static void answer_for(struct ct_head *h, uint32_t asker, uint32_t number, uint32_t node)
 {
     const struct ct_jobdesc *d = h->args->desc;
@@ -293,7 +294,7 @@ void ct_head_take_ranks_ask(struct ct_head *h, struct ct_unpack *in)
     }
 }
 
-/* An event of which its node has not heard yet, in h->untold. */
+/* An event, in h->untold, that is not yet reported as passed on to its node. */
 struct untold {
     uint32_t node, number, bytes;
 };
@@ -318,8 +319,8 @@ static void pass_ahead(struct ct_head *h)
     }
 }
 
-/* The node that told it hears that it has been passed on, and may tell more then. Some go ahead of
- * the slowest child that is waited for: who stands still for a moment is not noticed. */
+/* Tells the node of an event that the event was passed on, so that it may send more. Some events go
+ * ahead of the slowest child, so that a short pause of a child is not noticed. */
 void ct_head_take_event(struct ct_head *h, struct ct_unpack *in)
 {
     struct ct_unpack all = *in;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the daemon reports, turned into an exit status and into words. The first failure decides
- * both; of later ones -v tells. Used by run.c.
+ * Turns what the daemons report into an exit status and into lines. The first failure decides both;
+ * -v prints the later ones. Used by run.c.
  */
 #include "config.h"
 #include "launcher/head/state.h"
@@ -18,7 +18,8 @@
 
 /* ---- what the daemon reports ----------------------------------------------------------------- */
 
-/* A rank's end as a failure: the words for it, and its status; 0 when it is none. */
+/* Judges the end of a rank. Returns the exit status of the failure with words for it; 0: no
+ * failure. */
 static int judge_exit(int wait_status, uint32_t phase, char *words, size_t cap)
 {
     bool inside = phase == CT_PHASE_CONNECTED;
@@ -45,7 +46,7 @@ static void head_go_on_without(struct ct_head *h, bool lost, int status, const c
     h->nlost += lost;
     *first = is_first ? status : *first;
     if (lost) {
-        ct_head_message(h, "%s; the job goes on without it", line);
+        ct_head_message(h, "%s; the job goes on without the rank", line);
     } else if (is_first || h->args->desc->verbose) {
         ct_head_message(h, "%s", line);
     }
@@ -106,7 +107,7 @@ void ct_head_take_abort(struct ct_head *h, struct ct_unpack *in)
     }
 }
 
-/* Tells of ranks in order, as far as all before them have been started. */
+/* Prints the lines about ranks in order, as far as all ranks before have started. */
 static void tell_started(struct ct_head *h)
 {
     uint32_t n = ct_jobdesc_ranks(h->args->desc);
@@ -151,7 +152,7 @@ void ct_head_take_running(struct ct_head *h, struct ct_unpack *in)
     h->nrunning++;
     if (h->nrunning == h->args->desc->nnodes && h->args->tag_number > 0) {
         ssize_t n = write(h->args->control_fd, "+", 1);
-        (void)n; /* without a parent we are killed */
+        (void)n; /* without a parent this process is killed */
     }
     if (h->nrunning == h->args->desc->nnodes && h->args->desc->verbose) {
         ct_head_message(
@@ -214,7 +215,7 @@ void ct_head_take_not_kept(struct ct_head *h, struct ct_unpack *in)
 void ct_head_take_job_failed(struct ct_head *h, const char *id, uint32_t rank, int status)
 {
     if (h->args->desc->recovery && !h->failed) {
-        ct_head_message(h, "job %s, which rank %u spawned, failed with status %d; this one goes on",
+        ct_head_message(h, "job %s, which rank %u spawned, failed with status %d; this job goes on",
                         id, rank, status);
         h->left_status = h->left_status != 0 ? h->left_status : status;
         if (h->done) {
@@ -222,7 +223,7 @@ void ct_head_take_job_failed(struct ct_head *h, const char *id, uint32_t rank, i
         }
     } else if (ct_head_fail(h, status)) {
         ct_head_message(h,
-                        "job %s, which rank %u spawned, failed with status %d; this one is ended",
+                        "job %s, which rank %u spawned, failed with status %d; this job is ended",
                         id, rank, status);
         ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
         ct_head_watch_daemon(h);

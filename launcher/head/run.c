@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The head; see run.h. Everything happens in one event loop: the daemon's messages, what the ranks
- * print, our standard input, signals and timers. Used by ctranrun.c.
+ * The head; see run.h. One event loop handles the messages of the daemons, what the ranks print,
+ * the standard input, signals and timers. Used by ctranrun.c.
  */
 #include "config.h"
 #include "launcher/head/state.h"
@@ -33,7 +33,7 @@ static void head_leave_if_over(struct ct_head *h)
 static void take_out(struct ct_head *h, struct ct_unpack *in)
 {
     uint32_t channel = ct_unpack_u32(in), source = ct_unpack_u32(in);
-    (void)ct_unpack_u32(in); /* whether the line goes on: the merge has seen to that */
+    (void)ct_unpack_u32(in); /* whether the line goes on: the merge has used that */
     if (!in->bad && in->left > 0 && !ct_output_add(h->out, channel, source, in->at, in->left)) {
         in->bad = true;
     }
@@ -54,13 +54,13 @@ static void take_warning(struct ct_head *h, struct ct_unpack *in)
     ct_head_message(h, "%s%s", prefix, ct_unpack_text(in));
 }
 
-/* What a daemon tells about a node or a rank, or asks for. */
+/* A message of a daemon about a node or a rank, or a request. */
 static void head_on_up(void *arg, enum ct_msg_type type, const void *data, size_t len)
 {
     struct ct_head  *h = arg;
     struct ct_unpack body = {.at = data, .left = len}, *in = &body;
     if (h->failed) {
-        ct_head_watch_daemon(h); /* somebody lives */
+        ct_head_watch_daemon(h); /* a daemon lives */
     }
     switch (type) {
     case CT_MSG_JOINED:
@@ -180,8 +180,8 @@ static void on_written(void *arg, uint32_t channel, size_t len_bytes)
     ct_merge_credit(h->router.merge, channel, (uint32_t)len_bytes);
 }
 
-/* A reader that has gone is the ranks' affair: their writes fail. A full disk is not: what they
- * wrote before is lost, so the job must not end well. */
+/* A reader that has gone is the business of the ranks: their writes fail. With a full disk, what
+ * the ranks wrote before is lost, so the job must fail. */
 static void on_broken(void *arg, uint32_t channel, int err)
 {
     struct ct_head *h = arg;
@@ -242,7 +242,7 @@ static void on_input_broken(void *arg, int err)
     struct ct_head *h = arg;
     if (ct_head_fail(h, CT_EXIT_INTERNAL)) {
         ct_head_message(h,
-                        "cannot read standard input: %s; redirect it from a file or a pipe, or say "
+                        "cannot read standard input: %s; redirect it from a file or a pipe, or use "
                         "--stdin none",
                         strerror(err));
         ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
@@ -344,7 +344,7 @@ static bool create_family(struct ct_head *h)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* poll instead of epoll: it takes regular files and /dev/null as well, and we have few
+/* Uses poll instead of epoll: poll takes regular files and /dev/null as well, and there are few
  * descriptors. */
 static struct event_base *make_base(void)
 {
@@ -418,7 +418,7 @@ int ct_head_run(const struct ct_head_args *args)
     }
     event_base_dispatch(h.base);
     if (!h.gone || !h.running || ct_spawned_has_lost(h.spawned)) {
-        ct_head_clear_up(&h, false); /* also what agents of a start in vain have left */
+        ct_head_clear_up(&h, false); /* also kills what agents of a failed start have left */
     }
     tear_down(&h);
     return h.status;

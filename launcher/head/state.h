@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The job as the parts of the head share it: run.c, end.c, report.c. */
+/* The state of the job, which the files of the head share. */
 #ifndef CT_LAUNCHER_HEAD_STATE_H
 #define CT_LAUNCHER_HEAD_STATE_H
 
@@ -19,12 +19,12 @@
 
 enum { CT_HEAD_SIGNALS = 8 };
 
-/* A node, by what its daemon has told. */
+/* What the daemon of a node has reported. */
 struct ct_head_node {
     bool     joined, ready;
-    uint32_t started, connected; /* ranks, as last told */
+    uint32_t started, connected; /* ranks, as last reported */
     uint32_t ended;
-    char    *store; /* where its server of the store is; NULL: it has none */
+    char    *store; /* the address of its server of the store; NULL: it has none */
 };
 
 struct ct_head {
@@ -33,35 +33,35 @@ struct ct_head {
     struct event_base         *base;
     struct ct_router           router;
     struct ct_head_node       *nodes;
-    struct ct_rank_state      *ended;    /* by rank: how it did */
-    struct ct_recovery         recovery; /* used where there are more nodes than one */
-    struct evbuffer           *untold; /* events that their nodes have not heard to be passed on */
-    struct evbuffer           *ahead;  /* sizes of those that they have, and not all children */
-    size_t                     ahead_bytes;
-    struct ct_family          *family;
-    struct ct_spawned         *spawned;
-    char                     **started; /* by rank: words of its start that wait for their turn */
-    uint32_t                   ntold;   /* ranks whose start has been told */
-    uint32_t                   nready, nrunning;
-    uint64_t                   server_us, ranks_us; /* the slowest node's */
-    char                       prefix[300];
-    struct ct_output          *out;
-    struct ct_input           *in;
-    struct event              *signals[CT_HEAD_SIGNALS], *timeout, *escalate, *launch, *slow;
-    struct ct_terminal         terminal;
-    struct event              *resized;
-    pid_t                     *spared; /* children from before we became ctranrun */
-    size_t                     nspared;
-    uint64_t                   t0;
-    int                        status; /* the first failure's; 0 while there is none */
-    bool                       failed; /* `status` is decided */
-    uint32_t                   nlost;  /* ranks whose death the job outlives */
-    int                        lost_status, left_status; /* the first of these; of the others */
-    bool                       signalled;
-    bool                       running;    /* ranks have been started, or are just now */
-    bool                       hurry;      /* the end does not wait for readers of our output */
-    int                        force;      /* 0 asked to end, 1 killed, 2 given up */
-    bool                       done, gone; /* the daemon has finished; its stream has ended */
+    struct ct_rank_state      *ended;    /* by rank: how the rank ended */
+    struct ct_recovery         recovery; /* used in a job of several nodes */
+    struct evbuffer   *untold; /* events that are not yet reported as passed on to their nodes */
+    struct evbuffer   *ahead;  /* sizes of events that are, and that some child has not taken */
+    size_t             ahead_bytes;
+    struct ct_family  *family;
+    struct ct_spawned *spawned;
+    char   **started; /* by rank: the line about its start, which waits for the lines before it */
+    uint32_t ntold;   /* ranks whose line has been printed */
+    uint32_t nready, nrunning;
+    uint64_t server_us, ranks_us; /* of the slowest node */
+    char     prefix[300];
+    struct ct_output  *out;
+    struct ct_input   *in;
+    struct event      *signals[CT_HEAD_SIGNALS], *timeout, *escalate, *launch, *slow;
+    struct ct_terminal terminal;
+    struct event      *resized;
+    pid_t             *spared; /* children that this process had before it became ctranrun */
+    size_t             nspared;
+    uint64_t           t0;
+    int                status;     /* of the first failure; 0 while there is none */
+    bool               failed;     /* `status` is decided */
+    uint32_t           nlost;      /* ranks whose death the job has outlived */
+    int  lost_status, left_status; /* of the first such rank; of the first other rank that failed */
+    bool signalled;
+    bool running;    /* ranks have been started, or are being started */
+    bool hurry;      /* the end does not wait for readers of the output */
+    int  force;      /* 0: asked to end, 1: killed, 2: given up */
+    bool done, gone; /* the daemons have finished; their streams have ended */
 };
 
 /* ---- message.c: words ------------------------------------------------------------------------ */
@@ -84,30 +84,31 @@ const char *ct_head_prefix(struct ct_head *h, struct ct_unpack *in);
 bool ct_head_nodes_init(struct ct_head *h);
 void ct_head_nodes_fini(struct ct_head *h);
 
-/* A child of ours has come, another one somewhere; a node is ready, or lost. */
+/* A node has joined: a child, or another node. A node is ready. A node is lost, for the reason
+ * `why`. */
 void ct_head_joined(struct ct_head *h, uint32_t node);
 void ct_head_take_joined(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_ready(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_lost(struct ct_head *h, uint32_t node, const char *why);
 
-/* In a job that outlives deaths. */
+/* In a job that outlives deaths: a fence is complete; a rank has ended. */
 void ct_head_take_fence(struct ct_head *h, struct ct_unpack *in);
 void ct_head_note_end(struct ct_head *h, uint32_t rank, const struct ct_rank_state *end);
 
-/* A node wants to know what all ranks do. */
+/* Handles RANKS_ASK: a node asks for the state of all ranks. */
 void ct_head_take_ranks_ask(struct ct_head *h, struct ct_unpack *in);
 
-/* A rank tells all others something; they have taken that, so far as they are waited for. */
+/* Handle EVENT: a rank tells an event; and EVENT_TAKEN: the children have taken events. */
 void ct_head_take_event(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_events_taken(struct ct_head *h, struct ct_unpack *in);
 
 /* ---- report.c: words and facts --------------------------------------------------------------- */
 
-/* The daemon's messages, one each. */
+/* Each handles the message of its name. Sets in->bad if the message makes no sense. */
 void ct_head_take_started(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_running(struct ct_head *h, struct ct_unpack *in);
 
-/* Tells of the starts that wait for ranks before them, which will not come. */
+/* Prints the lines about starts that wait for ranks which will not start. */
 void ct_head_tell_rest(struct ct_head *h);
 
 void ct_head_take_progress(struct ct_head *h, struct ct_unpack *in);
@@ -122,23 +123,24 @@ void ct_head_take_job_failed(struct ct_head *h, const char *id, uint32_t rank, i
 
 /* ---- end.c: the end -------------------------------------------------------------------------- */
 
-/* Decides the status once. Returns false when it is decided already. */
+/* Decides the exit status once. Returns false if it is decided already. */
 bool ct_head_fail(struct ct_head *h, int status);
 
-/* Has the daemon end the job: SIGTERM, and SIGKILL after the grace. A daemon without a job is just
- * stopped: its stream ends, and with it everything. */
+/* Tells the daemons to end the job: SIGTERM, and SIGKILL after the grace. A daemon without a job is
+ * killed. */
 void ct_head_ask_to_end(struct ct_head *h, uint32_t grace_ms);
 
-/* After the failure of a rank a slow reader gets its time, but a daemon that is stuck does not:
- * the time until it is given up starts anew. */
+/* Starts the time anew after which a silent daemon is given up. After the failure of a rank a slow
+ * reader gets time; a daemon that hangs does not. */
 void ct_head_watch_daemon(struct ct_head *h);
 
-/* The daemon of this machine is gone or does not answer. Its descendants have come to us: kills
- * them all, and removes the job's files; agents are spared whose hosts are to be ended in order. */
+/* The daemon of this machine is gone or does not answer, and its descendants are children of this
+ * process now. Kills all of them, and removes the job's files. With spare_agents, agents live on
+ * whose hosts are still to end in order. */
 void ct_head_clear_up(struct ct_head *h, bool spare_agents);
 
-/* Makes the timers, starts that of --timeout, and catches signals. One that was ignored when we
- * were started (nohup, a background job) stays ignored. Returns false when out of memory. */
+/* Makes the timers, starts the timer of --timeout, and catches signals. A signal that was ignored
+ * at the start (nohup, a background job) stays ignored. Returns false when out of memory. */
 bool ct_head_end_init(struct ct_head *h);
 void ct_head_end_fini(struct ct_head *h);
 

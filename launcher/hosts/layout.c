@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nodes and the ways to them; see layout.h. Used by cli/options.c and ctranrun.c. */
+/* Nodes and the ways to them; see layout.h. Used by ctranrun.c. */
 #include "config.h"
 #include "launcher/hosts/layout.h"
 
@@ -21,7 +21,7 @@ extern char **environ;
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-/* The hosts, from where they are first found: the command line, a batch system. */
+/* Finds the hosts: on the command line, else in the environment of a batch system. */
 static bool find_hosts(const struct ct_options *o, struct ct_hosts *h)
 {
     char why[2048];
@@ -68,7 +68,7 @@ static bool choose_ranks(struct ct_options *o, const struct ct_hosts *h)
         if (all > CT_MAX_RANKS) {
             return ct_options_complain("the hosts take %" PRIu64
                                        " ranks, at most %d can be started; "
-                                       "say how many with -n",
+                                       "give the number with -n",
                                        all, CT_MAX_RANKS);
         }
         o->desc.apps[0].ranks = (uint32_t)all;
@@ -139,7 +139,7 @@ bool ct_layout_nodes(struct ct_options *o)
 
 /* ---- the ways there -------------------------------------------------------------------------- */
 
-/* What a host has of its own, and what tells of this process or of a launcher above us. */
+/* Whether a variable belongs to a host, to this process, or to a launcher above this one. */
 static bool stays_here(const char *setting)
 {
     static const char *const names[] = {"TMPDIR=",
@@ -170,7 +170,7 @@ static bool stays_here(const char *setting)
     return strncmp(setting, "PMIX_", 5) == 0 && strncmp(setting, "PMIX_MCA_", 9) != 0;
 }
 
-/* Slurm tells each node which of its GPUs are ours. */
+/* Variables by which Slurm gives each node its GPUs. */
 static bool is_slurms(const char *setting)
 {
     static const char *const names[] = {"CUDA_VISIBLE_DEVICES=", "GPU_DEVICE_ORDINAL=",

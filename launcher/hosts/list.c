@@ -83,8 +83,8 @@ bool ct_hosts_is_here(const char *name)
     return ct_hosts_same(name, slurm != NULL ? slurm : own) || is_own_address(name);
 }
 
-/* A name goes to an agent as an argument, so it must not look like an option, nor hold anything
- * that a shell or a list would take for its own. */
+/* An agent gets the name as an argument, so the name must not look like an option, nor hold what a
+ * shell or a list would interpret. */
 static bool hosts_is_name(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -154,7 +154,7 @@ static bool read_slots(const char *text, size_t len, uint32_t *out)
     return len > 0 && len < 6 && *out > 0 && *out <= CT_MAX_RANKS;
 }
 
-/* "host", "host:4", "[::1]", "[::1]:4": the name and the number, 0 where there is none. */
+/* Splits "host", "host:4", "[::1]", "[::1]:4" into the name and the number (0: none). */
 static bool split_host(const char *text, size_t len, const char **name, size_t *name_len,
                        uint32_t *slots)
 {
@@ -203,13 +203,13 @@ bool ct_hosts_add_list(struct ct_hosts *h, const char *list, char *why, size_t c
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* What may stand after a host. */
+/* A word that may follow a host. */
 enum setting { SLOTS, MAX_SLOTS, FOREIGN };
 
 struct setting_name {
     const char  *name;
     enum setting what;
-    const char  *ours; /* FOREIGN: what to say instead */
+    const char  *ours; /* FOREIGN: what to write instead */
 };
 
 /* The name that the line at `at` begins with, and in *value the text after its "=". Blanks may
@@ -229,8 +229,8 @@ static const struct setting_name *hosts_find_setting(const char *at, const char 
         {"count_max", MAX_SLOTS, NULL},
         {"count-max", MAX_SLOTS, NULL},
         {"ifname", FOREIGN,
-         "interfaces are chosen for all hosts: remove ifname= and say --set TCP_INTERFACES=NAME"},
-        {"binding", FOREIGN, "remove binding= and say --bind-to and --map-by on the command line"},
+         "interfaces are chosen for all hosts: remove ifname= and use --set TCP_INTERFACES=NAME"},
+        {"binding", FOREIGN, "remove binding= and use --bind-to and --map-by on the command line"},
         {"user", FOREIGN, "remove user= and name the host as USER@HOST"},
         {"username", FOREIGN, "remove username= and name the host as USER@HOST"},
         {"user_name", FOREIGN, "remove user_name= and name the host as USER@HOST"},
@@ -246,7 +246,7 @@ static const struct setting_name *hosts_find_setting(const char *at, const char 
     return NULL;
 }
 
-/* What stands after the host, up to the end of the line. Returns NULL, or what is wrong with it. */
+/* Reads what follows the host, to the end of the line. Returns NULL, or what is wrong. */
 static const char *take_settings(const char *at, uint32_t *slots, uint32_t *max_slots)
 {
     while (*(at += strspn(at, BLANKS)) != '\0') {
@@ -264,7 +264,7 @@ static const char *take_settings(const char *at, uint32_t *slots, uint32_t *max_
     return NULL;
 }
 
-/* A line without its comment. Returns NULL, or what is wrong with it. */
+/* Reads a line without its comment. Returns NULL, or what is wrong. */
 static const char *take_line(struct ct_hosts *h, const char *line)
 {
     const char *at = line + strspn(line, BLANKS), *name;
@@ -349,7 +349,7 @@ bool ct_hosts_add_slurm(struct ct_hosts *h, char *why, size_t cap)
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
-/* Up to what a host is filled. */
+/* Returns up to how many ranks a host is filled. */
 enum limit { TO_SLOTS, TO_MAX_SLOTS, TO_ANY };
 
 static uint32_t room_of(const struct ct_host *host, enum limit limit)
@@ -384,7 +384,7 @@ static uint64_t hosts_fill_slots(const struct ct_hosts *h, uint64_t left, uint32
     return left;
 }
 
-/* The same number on each host, and on the last perhaps fewer. */
+/* The same number on each host; the last may have fewer. */
 static uint64_t place_ppn(const struct ct_hosts *h, uint64_t left, uint32_t ppn, uint32_t *counts)
 {
     for (uint32_t i = 0; i < h->n; i++) {
@@ -412,12 +412,13 @@ bool ct_hosts_place(const struct ct_hosts *h, uint32_t n, uint32_t ppn, bool in_
         left = h->over ? hosts_give_in_turn(h, left, TO_ANY, counts) : left;
     }
     if (left > 0 && ppn > 0) {
-        snprintf(why, cap, "%u ranks do not fit on %u host%s with --ppn %u; raise it or add hosts",
-                 n, h->n, h->n == 1 ? "" : "s", ppn);
+        snprintf(why, cap,
+                 "%u ranks do not fit on %u host%s with --ppn %u; raise --ppn or add hosts", n,
+                 h->n, h->n == 1 ? "" : "s", ppn);
     } else if (left > 0) {
         snprintf(why, cap,
                  "%u ranks do not fit into the %llu slots of %u host%s; give the hosts more "
-                 "(HOST:RANKS), add hosts, or say --ppn or --oversubscribe",
+                 "(HOST:RANKS), add hosts, or use --ppn or --oversubscribe",
                  n, (unsigned long long)ct_hosts_slots(h), h->n, h->n == 1 ? "" : "s");
     }
     return left == 0;

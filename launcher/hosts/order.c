@@ -14,7 +14,8 @@
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* The last CTRAN_TOPOLOGY_FILE of --set and --topology, or what holds without these; "": none. */
+/* Finds the last CTRAN_TOPOLOGY_FILE of --set and --topology, else the value that the library has;
+ * "": none. */
 static void find_file(const struct ct_options *o, char *path, size_t cap)
 {
     static const char name[] = "CTRAN_TOPOLOGY_FILE=";
@@ -41,7 +42,7 @@ static void find_file(const struct ct_options *o, char *path, size_t cap)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* "data centre paris, zone z1, rack r1", or what is known of it. */
+/* Writes "data centre paris, zone z1, rack r1", or as much of it as is known. */
 static void host_order_describe(const struct ct_label *l, char *out, size_t cap)
 {
     const char *const kinds[] = {"data centre", "zone", "rack", "NVLink domain"};
@@ -59,14 +60,14 @@ static void host_order_describe(const struct ct_label *l, char *out, size_t cap)
     }
 }
 
-/* In another rack, or another NVLink domain of the same one. */
+/* Whether b is in another rack than a, or in another NVLink domain of one rack. */
 static bool is_elsewhere(const struct ct_location *locations, uint32_t a, uint32_t b)
 {
     return locations[a].nvlink != locations[b].nvlink ||
            ct_distance_between(locations, a, b) > CT_DIST_RACK;
 }
 
-/* The new order, a line for each rack and domain, and what it is good for. */
+/* Prints the new order: a line for each rack and domain, and what it gains. */
 static void host_order_tell(const struct ct_options *o, const struct ct_hosts *h, const char *path,
                             const struct ct_labels *labels, const struct ct_location *locations,
                             const uint32_t *order)

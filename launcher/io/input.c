@@ -23,10 +23,11 @@ struct ct_input {
     struct ct_ownfd    own;
 };
 
-/* A shell that brings us to the foreground while we run does not tell us, so we look. */
+/* A shell that brings this process to the foreground does not tell it, so the process looks now and
+ * then. */
 static const struct timeval look_again = {0, 250000};
 
-/* A terminal that does not control us (-1), or that has nobody in its foreground (0), may be read:
+/* A terminal that does not control this process (-1), or has no foreground group (0), may be read:
  * it stops nobody. */
 static bool in_background(void)
 {
@@ -75,7 +76,7 @@ static void input_on_readable(int fd, short what, void *arg)
         in->credit -= (size_t)n;
         in->fn(in->arg, buf, (size_t)n);
     } else if (n < 0 && errno == EIO && isatty(fd) && in_background()) {
-        /* We were put into the background just now; SIGTTIN is ignored. */
+        /* this process was put into the background just now; SIGTTIN is ignored */
     } else if (n == 0 || is_write_only(fd)) {
         in->stopped = true;
         in->fn(in->arg, NULL, 0);

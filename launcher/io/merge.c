@@ -16,7 +16,7 @@ enum {
     MOST_WAITING = CT_OUT_WINDOW + 2 * CT_LINE_MAX,
 };
 
-/* What one source has waiting for one channel: payloads, each after its length. */
+/* What waits of one source for one channel: payloads, each after its length. */
 struct queue {
     struct evbuffer *payloads;
     size_t           bytes; /* of output */
@@ -29,7 +29,7 @@ struct channel {
     struct event    *idle;            /* the owner's time to go on */
     uint32_t         id, owner, next; /* whose turn it is */
     int64_t          credit;
-    bool             running; /* what is told meanwhile is seen when that is done */
+    bool             running; /* requests that come meanwhile are handled after this */
 };
 
 struct ct_merge {
@@ -49,7 +49,8 @@ static bool is_waiting(const struct channel *c)
     return false;
 }
 
-/* The owner's time runs while others wait; without credit it is the reader that is slow. */
+/* The time of the owner runs while others wait. Without credit the reader is slow, not the
+ * owner. */
 static void merge_watch_owner(struct channel *c)
 {
     static const struct timeval idle = {CT_LINE_IDLE_MS / 1000, CT_LINE_IDLE_MS % 1000 * 1000};
@@ -60,7 +61,7 @@ static void merge_watch_owner(struct channel *c)
     }
 }
 
-/* Passes a payload on; its source has the channel as long as the line goes on. */
+/* Passes a payload on. Its source owns the channel as long as the line goes on. */
 static void merge_forward(struct channel *c, uint32_t source, const uint8_t *payload, size_t len)
 {
     struct ct_unpack in = {.at = payload, .left = len};

@@ -29,7 +29,7 @@ static void make_parents(const char *path)
     for (char *c = part + 1; *c != '\0'; c++) {
         if (*c == '/') {
             *c = '\0';
-            (void)mkdir(part, 0777); /* what is missing then is found by the next */
+            (void)mkdir(part, 0777); /* the next step reports what is missing */
             *c = '/';
         }
     }

@@ -2,9 +2,9 @@
 /*
  * Sinks for output; see output.h. Used by head/run.c.
  *
- * Our standard output may be shared with other processes, so it must not be made nonblocking
- * (ownfd.h). Where it blocks all the same, a write of at most PIPE_BUF bytes after poll() has found
- * room mostly does not.
+ * Other processes may share standard output, so it must not be made nonblocking (ownfd.h). If it
+ * blocks all the same, a write of at most PIPE_BUF bytes after poll() has found room mostly does
+ * not.
  */
 #include "config.h"
 #include "launcher/io/output.h"
@@ -26,7 +26,10 @@
 #include "launcher/io/ownfd.h"
 #include "launcher/msg/msg.h"
 
-enum { SPAWNED = 2 * CT_MAX_RANKS, NO_SOURCE = INT32_MAX }; /* from here on, but for the last */
+enum {
+    SPAWNED = 2 * CT_MAX_RANKS,
+    NO_SOURCE = INT32_MAX
+}; /* later lines, except the last, go here */
 
 struct sink {
     struct ct_output *o;
@@ -37,7 +40,7 @@ struct sink {
     struct ct_ownfd   own;
     bool              mid_line, broken;
     bool              used;    /* something was written that stays */
-    bool              showing; /* a line of progress, which goes: */
+    bool              showing; /* a line of progress, which disappears: */
     char              shown[160];
 };
 
@@ -110,7 +113,7 @@ static void output_on_writable(int fd, short what, void *arg)
     }
 }
 
-/* Starts a line where one is due. */
+/* Begins a line if one is due. */
 static void output_begin(struct sink *s, uint32_t source)
 {
     if (s->mid_line && s->last != source) {
@@ -184,7 +187,7 @@ static void add_own(struct sink *s, const char *text)
     }
 }
 
-/* Where standard error goes. */
+/* Whether standard error leads to this file. */
 static struct sink *error_sink(struct ct_output *o)
 {
     return &o->sinks[o->one_sink ? CT_CHAN_OUT : CT_CHAN_ERR];
@@ -215,7 +218,7 @@ void ct_output_print(struct ct_output *o, const char *lines)
     add_own(&o->sinks[CT_CHAN_OUT], lines);
 }
 
-/* Whether standard input is a terminal that shows what is typed. */
+/* Whether standard input is a terminal that echoes what is typed. */
 static bool shows_keys(void)
 {
     struct termios t;

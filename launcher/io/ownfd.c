@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Standard streams of our own; see ownfd.h. Used by output.c and input.c. */
+/* Standard streams that do not block; see ownfd.h. Used by output.c and input.c. */
 #include "config.h"
 #include "launcher/io/ownfd.h"
 

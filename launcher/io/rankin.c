@@ -32,7 +32,7 @@ struct ct_rankin {
     bool                     eof;
 };
 
-/* Credits what all readers have taken. */
+/* Gives the head credit for what all readers have taken. */
 static void give_credit(struct ct_rankin *in)
 {
     uint64_t least = in->received;
@@ -167,7 +167,7 @@ struct ct_rankin *ct_rankin_create(struct event_base *base, struct ct_conn *conn
 
 void ct_rankin_destroy(struct ct_rankin *in)
 {
-    in->eof = true; /* nobody is to be told */
+    in->eof = true; /* no reader is left to be told */
     if (in->readers != NULL) {
         ct_rankin_close(in);
     }

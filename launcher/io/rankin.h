@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Standard input for the ranks of a node: what the head has read goes to one rank or to all, and is
- * credited to the head when the slowest of them has taken it. The others read /dev/null.
+ * Standard input for the ranks of a node. What the head has read goes to one rank or to all ranks.
+ * The head gets credit for it when the slowest of these ranks has taken it. The other ranks read
+ * /dev/null.
  */
 #ifndef CT_LAUNCHER_IO_RANKIN_H
 #define CT_LAUNCHER_IO_RANKIN_H
@@ -15,22 +16,23 @@
 
 struct ct_rankin;
 
-/* NULL when out of memory or descriptors. */
+/* Returns NULL when out of memory or descriptors. */
 struct ct_rankin *ct_rankin_create(struct event_base *base, struct ct_conn *conn,
                                    const struct ct_jobdesc *d);
 void              ct_rankin_destroy(struct ct_rankin *in);
 
-/* Makes the end that is to be the rank's descriptor 0, close-on-exec, for the caller to close. 0 or
- * an errno. */
+/* Makes the descriptor that becomes the rank's descriptor 0: close-on-exec; the caller closes it.
+ * Returns 0 or an errno value. */
 int ct_rankin_open(struct ct_rankin *in, uint32_t local_rank, int *child);
 
-/* Takes `fd`, nonblocking, for what is to be written for a rank that reads it by other ways. */
+/* Takes `fd`, nonblocking, as the way to a rank that does not read a pipe of ct_rankin_open. */
 void ct_rankin_attach(struct ct_rankin *in, int fd);
 
-/* Input from the head; none is its end. Returns false where the head overran its credit. */
+/* Writes input of the head to the ranks; no bytes are its end. Returns false if the head overran
+ * its credit. */
 bool ct_rankin_take(struct ct_rankin *in, const uint8_t *data, size_t len_bytes);
 
-/* No rank is left to read. */
+/* No rank is left that reads. */
 void ct_rankin_close(struct ct_rankin *in);
 
 #endif

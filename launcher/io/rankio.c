@@ -26,13 +26,13 @@ struct source {
     uint32_t          id;       /* ct_source_of */
     struct event     *silent;   /* passes a prompt on; NULL for a rank that gets no input */
     int               fd;
-    bool              at_once; /* what it writes is passed on before its lines end */
-    int               file;    /* where it is kept as well; -1: nowhere */
+    bool              at_once; /* what the rank writes is passed on before its lines end */
+    int               file;    /* the file that keeps the output; -1: none */
 };
 
 struct channel {
     struct ct_rankio *io;
-    struct ct_list    waiting; /* sources with something to say, longest first */
+    struct ct_list    waiting; /* sources with output to send, longest first */
     struct source    *owner;   /* in the middle of a long line */
     struct event     *idle;    /* the owner's time to go on */
     struct event     *go;      /* active when waiting sources may perhaps send */
@@ -86,7 +86,7 @@ static void rankio_disown(struct channel *chan)
     event_active(chan->go, 0, 0);
 }
 
-/* The owner's line is cut. Those who merge what comes from here have to know. */
+/* Cuts the owner's line. The processes that merge this output must know. */
 static void rankio_release(struct channel *chan)
 {
     struct evbuffer *body = evbuffer_new();
@@ -112,7 +112,7 @@ static void on_owner_idle(int fd, short what, void *arg)
     struct channel *chan = arg;
     (void)fd;
     (void)what;
-    /* Without credit it is the head's reader who is slow, not the owner. */
+    /* without credit the head's reader is slow, not the owner */
     if (chan->credit <= 0) {
         rankio_watch_owner(chan);
         return;
@@ -161,8 +161,8 @@ static void watch_prompt(struct source *s)
     }
 }
 
-/* Other ranks need not wait for the end of the line: their lines may come between, as they do in
- * the middle of a prompt that somebody takes long to answer. */
+/* Other ranks need not wait for the end of this line: their lines may come between, as they do
+ * while a prompt waits for an answer. */
 static void on_silent(int fd, short what, void *arg)
 {
     struct source *s = arg;
@@ -174,7 +174,7 @@ static void on_silent(int fd, short what, void *arg)
     watch_prompt(s);
 }
 
-/* What cannot be kept is lost, so the job must not end well; the first such word is enough. */
+/* Output that cannot be kept is lost, so the job must fail. The first report is enough. */
 static void rankio_keep(struct source *s, const uint8_t *data, size_t len)
 {
     struct ct_rankio *io = s->io;
@@ -188,7 +188,7 @@ static void rankio_keep(struct source *s, const uint8_t *data, size_t len)
     }
 }
 
-/* Takes in what was read and sends what is whole. */
+/* Takes in what was read, and sends the lines that are complete. */
 static void rankio_take_in(struct source *s, const uint8_t *data, size_t len)
 {
     const uint8_t *last = memrchr(data, '\n', len);
@@ -198,7 +198,7 @@ static void rankio_take_in(struct source *s, const uint8_t *data, size_t len)
     if (s->at_once) {
         whole = held + len;
     } else if (s->chan->owner == s && last != NULL) {
-        rankio_disown(s->chan); /* the rest of the line says so itself */
+        rankio_disown(s->chan); /* the rest of the line tells this itself */
     } else if (s->chan->owner == s || held + len - whole > CT_LINE_MAX) {
         whole = held + len;
         s->chan->owner = s;
@@ -295,7 +295,7 @@ static void watch_source(struct ct_rankio *io, uint32_t local_rank, bool is_stde
     s->io = io;
     s->fd = fd;
     s->file = file;
-    /* A prompt is the same line as what follows on the other stream. */
+    /* A prompt is one line with what follows on the other stream. */
     s->id = ct_source_of(io->ranks[local_rank], is_stderr && !s->at_once);
     s->chan = &io->chans[io->desc->one_sink ? CT_CHAN_OUT : is_stderr];
     s->line = evbuffer_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Our terminal; see terminal.h. Used by head/run.c and ctranrun.c. */
+/* The terminal of ctranrun; see terminal.h. Used by head/run.c and ctranrun.c. */
 #include "config.h"
 #include "launcher/io/terminal.h"
 
@@ -12,7 +12,8 @@ bool ct_terminal_is_ours(void)
     return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
 }
 
-/* Who sets a terminal from its background is stopped by SIGTTOU, unless that is blocked. */
+/* A process that changes a terminal from its background is stopped by SIGTTOU, unless SIGTTOU is
+ * blocked. */
 static bool terminal_set(const struct termios *settings)
 {
     sigset_t stop, before;

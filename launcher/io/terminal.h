@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Our terminal while a debugged rank has one of its own (pty.h): each key goes to the rank as it
- * is, Ctrl-C and Ctrl-Z too, and the rank's terminal has the size of ours. What is written is still
- * processed here, so that lines of other ranks come out as ever.
+ * The terminal of ctranrun while a rank under a debugger has one of its own (pty.h). Each key goes
+ * to the rank as it is, Ctrl-C and Ctrl-Z too, and the rank's terminal has the size of this one.
+ * The terminal still processes what is written to it, so lines of other ranks look as usual.
  */
 #ifndef CT_LAUNCHER_IO_TERMINAL_H
 #define CT_LAUNCHER_IO_TERMINAL_H
@@ -16,10 +16,10 @@ struct ct_terminal {
     bool           raw;
 };
 
-/* Whether our standard input and output are a terminal that we may use just now. */
+/* Whether standard input and output are a terminal, and this process is in its foreground. */
 bool ct_terminal_is_ours(void);
 
-/* Keys pass as they are, until the second call, or for good if there is no terminal. */
+/* Passes keys on as they are until ct_terminal_restore, or for good if there is no terminal. */
 void ct_terminal_pass_keys(struct ct_terminal *t);
 void ct_terminal_restore(struct ct_terminal *t);
 

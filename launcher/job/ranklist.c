@@ -30,7 +30,8 @@ static bool take_rank(const char **at, uint32_t *out)
     return *at > begin && *out < CT_MAX_RANKS;
 }
 
-/* The next "N" or "N-M" and the comma after it; moves on. Returns false where there is none. */
+/* Reads the next "N" or "N-M" and the comma after it, and moves on. Returns false if there is
+ * none. */
 static bool take_range(const char **at, uint32_t *first, uint32_t *last)
 {
     if (!take_rank(at, first)) {

@@ -50,7 +50,7 @@ void ct_recovery_ended(struct ct_recovery *r, uint32_t rank, enum ct_rank_phase 
         r->cannot_meet |= !r->met;
         r->ops->tell(r->arg, r->met ? CT_JOB_EVENT_ENDED : CT_JOB_EVENT_NO_START, rank);
     }
-    recovery_let_leave(r); /* one that left without a word, as sessions do, keeps nobody either */
+    recovery_let_leave(r); /* a rank that left silently, as a session does, keeps nobody either */
 }
 
 bool ct_recovery_fence(struct ct_recovery *r)

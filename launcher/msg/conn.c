@@ -19,7 +19,7 @@
 enum { HEAD_BYTES = 16 };
 
 struct ct_conn {
-    struct bufferevent *in, *out; /* one and the same on a socket */
+    struct bufferevent *in, *out; /* one bufferevent for both on a socket */
     ct_conn_msg_fn      on_msg;
     ct_conn_gone_fn     on_gone;
     void (*on_sent)(void *arg); /* NULL: nobody waits */
@@ -45,7 +45,7 @@ static size_t limit_of(uint32_t type)
     case CT_MSG_FAMILY_FOUND:
     case CT_MSG_FAMILY_DATA:
     case CT_MSG_FAMILY_MET:
-        return 1u << 30; /* what all ranks of a job have put: for 65536 of them 16 KiB each */
+        return 1u << 30; /* the data of all ranks of a job: for 65536 ranks 16 KiB each */
     case CT_MSG_SPAWN:
     case CT_MSG_DATA_ASK:
     case CT_MSG_DATA_ANSWER:
@@ -79,7 +79,8 @@ static void conn_reject(struct ct_conn *c, const char *why)
     conn_lose(c, why);
 }
 
-/* Something else than ours speaks: what it says, as far as it is text, tells who. */
+/* The sender is no process of the launcher. What it sent, as far as it is text, may tell what it
+ * is. */
 static void reject_stranger(struct ct_conn *c, struct evbuffer *in)
 {
     char    why[128], text[72];
@@ -104,9 +105,10 @@ static bool conn_deliver(struct ct_conn *c, struct evbuffer *in)
     uint32_t         type = ct_unpack_u32(&fields), len = ct_unpack_u32(&fields);
     char             why[128];
     if (magic == CT_PROTO_MAGIC && version != CT_PROTO_VERSION) {
-        snprintf(why, sizeof why,
-                 "it speaks version %u of the launcher's protocol, and this is version %d", version,
-                 CT_PROTO_VERSION);
+        snprintf(
+            why, sizeof why,
+            "the sender speaks version %u of the launcher's protocol, and this process version %d",
+            version, CT_PROTO_VERSION);
         conn_reject(c, why);
         return false;
     }
@@ -195,7 +197,7 @@ struct ct_conn *ct_conn_create(struct event_base *base, int in_fd, int out_fd,
         free(c);
         return NULL;
     }
-    bufferevent_disable(c->in, EV_WRITE); /* what a bufferevent is enabled for at first */
+    bufferevent_disable(c->in, EV_WRITE); /* a bufferevent begins with EV_WRITE enabled */
     bufferevent_enable(c->in, EV_READ);
     bufferevent_enable(c->out, EV_WRITE);
     return c;

@@ -11,21 +11,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writers append to a payload. */
+/* Append a value to a payload. */
 void ct_pack_u32(struct evbuffer *out, uint32_t v);
 void ct_pack_u64(struct evbuffer *out, uint64_t v);
 void ct_pack_text(struct evbuffer *out, const char *s);
 void ct_pack_bytes(struct evbuffer *out, const void *data, size_t len_bytes);
 
-/* A reader takes values in order. After one that is not there, `bad` is set and every further
- * value is 0 or "". Texts and bytes point into the payload. */
+/* A reader takes the values of a payload in order. After a value that is not there, `bad` is set,
+ * and every further value is 0 or "". Texts and bytes point into the payload. */
 struct ct_unpack {
     const uint8_t *at;
     size_t         left;
     bool           bad;
 };
 
-/* What a writer has made, as a reader has it; valid until the buffer changes. */
+/* Returns a reader of what was appended to `body`. Valid until the buffer changes. */
 
 struct ct_unpack ct_unpack_of(struct evbuffer *body);
 

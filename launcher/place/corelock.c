@@ -88,7 +88,7 @@ static void look_at_others(struct ct_corelock *c, const char *dir)
 
 /* ---- the user's own file --------------------------------------------------------------------- */
 
-/* Only what another user did is told. Without such a folder no job can do better. */
+/* Only a deed of another user is reported. Without such a folder no job can do better. */
 static void tell_why(struct ct_corelock *c, enum ct_shmfile_step step)
 {
     struct stat st;
@@ -96,7 +96,7 @@ static void tell_why(struct ct_corelock *c, enum ct_shmfile_step step)
         snprintf(
             c->why, sizeof c->why,
             "two jobs of yours may be given the same cores: %s has to belong to user %u alone, "
-            "and is user %u's with mode %03o; have it removed",
+            "and is user %u's with mode %03o; remove the file",
             c->path, geteuid(), st.st_uid, st.st_mode & 0777);
     }
 }
@@ -124,7 +124,8 @@ void ct_corelock_open(struct ct_corelock *c, const char *dir)
 void ct_corelock_close(struct ct_corelock *c)
 {
     if (c->fd >= 0) {
-        (void)ct_shmfile_remove_left(c->fd, c->path); /* there is nobody else, or they keep it */
+        (void)ct_shmfile_remove_left(c->fd,
+                                     c->path); /* nobody else has the file open, or they keep it */
         close(c->fd);
         c->fd = -1;
     }

@@ -17,24 +17,25 @@
 #include <stdbool.h>
 
 struct ct_corelock {
-    int       fd;       /* -1: there is no file that can be believed, and every core is free */
-    cpu_set_t others;   /* CPUs of cores that other users' jobs say they hold */
+    int       fd;       /* -1: no file can be believed, and every core is free */
+    cpu_set_t others;   /* CPUs of cores that jobs of other users claim to hold */
     char      path[64]; /* of the file */
-    char      why[192]; /* what another user did to it, one line; else "" */
+    char      why[192]; /* one line that tells what another user did to the file; else "" */
 };
 
-/* Finds or makes the user's file in `dir` (/dev/shm; tests take another) and looks at what other
- * users hold. Always succeeds: see fd. */
+/* Finds or makes the user's file in `dir` (/dev/shm; tests take another directory), and reads what
+ * other users hold. Does not fail; see fd. */
 void ct_corelock_open(struct ct_corelock *c, const char *dir);
-/* Lets go of all cores; the file goes with the last job that has it open. Closed already: nothing.
- */
+/* Releases all cores. The last job that has the file open removes the file. Does nothing if the
+ * file is closed already. */
 void ct_corelock_close(struct ct_corelock *c);
 
-/* Holds the core with this first CPU from now on. False: another job of the user does. */
+/* Holds the core whose first CPU this is. Returns false if another job of the user holds the
+ * core. */
 bool ct_corelock_hold(struct ct_corelock *c, unsigned cpu);
-/* Lets go of all that are held. */
+/* Releases all cores. */
 void ct_corelock_let_go(struct ct_corelock *c);
-/* Whether a job of another user says that it holds the core. */
+/* Whether a job of another user claims to hold the core. */
 bool ct_corelock_is_others(const struct ct_corelock *c, unsigned cpu);
 
 #endif

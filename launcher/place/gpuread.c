@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The machine and the user's words, for the choice of GPUs; see gpuread.h. */
+/* The machine and the user's settings, for the choice of GPUs; see gpuread.h. */
 #include "config.h"
 #include "launcher/place/gpuread.h"
 

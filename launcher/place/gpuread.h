@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the GPUs of a node's ranks are chosen from (gpus.h): its machine, or the one that
- * CTRAN_MACHINE names, and the variables that the user has set. Read only where GPUs are asked for,
- * since it takes tens of milliseconds. Used by daemon/start.c.
+ * What the GPUs for a node's ranks are chosen from (gpus.h): the machine, or the description of a
+ * machine that CTRAN_MACHINE names, and the variables that the user has set. Reading takes tens of
+ * milliseconds, so a job that asks for no GPUs does not read. Used by daemon/start.c.
  */
 #ifndef CT_LAUNCHER_PLACE_GPUREAD_H
 #define CT_LAUNCHER_PLACE_GPUREAD_H
@@ -10,8 +10,8 @@
 #include "launcher/place/gpus.h"
 #include "launcher/job/job.h"
 
-/* Reads, and chooses for the n ranks of this node; `sets`: their CPUs, where these come first, else
- * NULL. Results as those of ct_gpus_init. */
+/* Reads, and chooses GPUs for the n ranks of this node. `sets` are the CPUs of the ranks, if CPUs
+ * are chosen before GPUs; else NULL. The results are those of ct_gpus_init. */
 int ct_gpus_read(struct ct_gpus *g, const struct ct_jobdesc *d, uint32_t n, const cpu_set_t *sets,
                  char *why, size_t cap);
 

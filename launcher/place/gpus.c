@@ -52,7 +52,7 @@ static bool knows_uuids(const struct ct_machine *m)
 
 /* ---- units ----------------------------------------------------------------------------------- */
 
-/* Whether a list names it twice: the same GPU, or the same slice. */
+/* Whether the list names one GPU or one slice twice. */
 static bool gpus_is_there(const struct ct_gpus *g, const struct ct_gpu_unit *u)
 {
     bool slice = strncmp(u->word, "MIG-", 4) == 0, found = false;
@@ -63,8 +63,8 @@ static bool gpus_is_there(const struct ct_gpus *g, const struct ct_gpu_unit *u)
     return found;
 }
 
-/* Adds a unit. False where that ends the list: there is no room; or it is named twice, and then
- * nothing is left, as CUDA has it. */
+/* Adds a unit. Returns false if the list ends here: there is no room; or the unit is named twice,
+ * and then the list is empty, as in CUDA. */
 static bool add_unit(struct ct_gpus *g, int gpu, const char *word, size_t len)
 {
     struct ct_gpu_unit u = {.gpu = (int16_t)gpu};
@@ -80,7 +80,7 @@ static bool add_unit(struct ct_gpus *g, int gpu, const char *word, size_t len)
     return true;
 }
 
-/* A GPU by what CUDA is to call it. */
+/* Adds the GPU that CUDA calls by this word. */
 static bool add_gpu(struct ct_gpus *g, int gpu, bool by_uuid)
 {
     char        number[16];
@@ -89,7 +89,7 @@ static bool add_gpu(struct ct_gpus *g, int gpu, bool by_uuid)
     return add_unit(g, gpu, by_uuid ? uuid : number, strlen(by_uuid ? uuid : number));
 }
 
-/* One name of the list. False where it ends the list, as it does for CUDA. */
+/* Adds one name of the list. Returns false if the name ends the list, as in CUDA. */
 static bool add_named(struct ct_gpus *g, const char *name, size_t len, bool by_uuid)
 {
     static const char        whole[] = "GPU-", slice[] = "MIG-", old_slice[] = "MIG-GPU-";
@@ -146,7 +146,7 @@ static int numa_of(const struct ct_gpus *g, uint32_t unit)
     return gpu >= 0 ? g->machine->gpus[gpu].numa : -1;
 }
 
-/* NULL where nobody knows. */
+/* NULL: unknown. */
 static const cpu_set_t *cpus_of(const struct ct_gpus *g, uint32_t unit)
 {
     int numa = numa_of(g, unit);
@@ -165,7 +165,7 @@ static bool is_near(const struct ct_gpus *g, uint32_t unit, const cpu_set_t *set
     return CPU_COUNT(&both) > 0;
 }
 
-/* How many of the unit's NUMA node nobody has yet. */
+/* Returns how many units of this unit's NUMA node are free. */
 static uint32_t count_free_beside(const struct ct_gpus *g, uint32_t unit)
 {
     uint32_t n = 0;
@@ -175,8 +175,8 @@ static uint32_t count_free_beside(const struct ct_gpus *g, uint32_t unit)
     return n;
 }
 
-/* The first unit for a rank that gets `each` of its own: where it runs, where there are as many,
- * the first. -1: all are taken. */
+/* Returns the first unit for a rank that gets `each` of its own: near the rank's CPUs, or on a NUMA
+ * node with enough free units, or any. -1: all are taken. */
 static int choose_first(const struct ct_gpus *g, const cpu_set_t *set)
 {
     int      best = -1;
@@ -251,8 +251,8 @@ static int take_mapped(struct ct_gpus *g, const struct ct_gpu_order *o, uint32_t
     int unit = gpu >= 0 ? unit_of_gpu(g, gpu) : -1;
     if (gpu < 0) {
         snprintf(why, cap,
-                 "CTRAN_GPU_MAP \"%s\" gives local rank %u of host %s no GPU, and one is asked for "
-                 "(--map-by gpu or --gpus-per-rank); give it one, or leave these options out",
+                 "CTRAN_GPU_MAP \"%s\" gives local rank %u of host %s no GPU, and --map-by gpu or "
+                 "--gpus-per-rank asks for one; give that rank a GPU, or leave these options out",
                  o->map, rank, o->host);
     } else if (unit < 0) {
         snprintf(why, cap,
@@ -262,7 +262,8 @@ static int take_mapped(struct ct_gpus *g, const struct ct_gpu_order *o, uint32_t
     } else if (o->own > 0 && g->units[unit].users > 0) {
         snprintf(why, cap,
                  "CTRAN_GPU_MAP \"%s\" gives local rank %u of host %s GPU %d, which another rank "
-                 "has, and --gpus-per-rank %u asks for GPUs of their own; name another one for it",
+                 "has, and --gpus-per-rank %u asks for GPUs of their own; name another GPU for "
+                 "that rank",
                  o->map, rank, o->host, gpu, o->own);
         return CT_EXIT_USAGE;
     } else {
@@ -273,7 +274,7 @@ static int take_mapped(struct ct_gpus *g, const struct ct_gpu_order *o, uint32_t
 
 /* ---- all ranks ------------------------------------------------------------------------------- */
 
-/* The rest of what each rank gets, where the first is known or still to be found. */
+/* Gives each rank the rest of its units. The first one is known, or still to be found. */
 static bool give_own(struct ct_gpus *g, const struct ct_gpu_order *o)
 {
     for (uint32_t r = 0; r < g->nranks; r++) {
@@ -314,7 +315,7 @@ static int gpus_give(struct ct_gpus *g, const struct ct_gpu_order *o, char *why,
     return 0;
 }
 
-/* Whether GPUs can be named so that CUDA takes the names as we mean them. */
+/* Whether the GPUs have names that CUDA takes in the same meaning. */
 static int choose_names(struct ct_gpus *g, const struct ct_gpu_order *o, bool *by_uuid, char *why,
                         size_t cap)
 {

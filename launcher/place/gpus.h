@@ -2,18 +2,18 @@
 /*
  * GPUs for the ranks of a node.
  *
- * A unit is what CUDA_VISIBLE_DEVICES can name: a GPU by its number or UUID, or a slice of one
- * (MIG). The units are those that the variable leaves to the daemon, as CUDA reads it: what follows
- * a name that is none counts no more. Numbers are those of CUDA_DEVICE_ORDER=PCI_BUS_ID among the
- * GPUs that the driver shows, and each rank gets that variable too, unless the user has set it to
- * something else: then its GPUs are named by their UUIDs.
+ * A unit is what CUDA_VISIBLE_DEVICES can name: a GPU by its number or UUID, or a slice of a GPU
+ * (MIG). The units are those that the variable leaves to the daemon. As in CUDA, a name that names
+ * nothing ends the list. Numbers are those of CUDA_DEVICE_ORDER=PCI_BUS_ID among the GPUs that the
+ * driver shows. Each rank gets that variable too, unless the user has set it to something else;
+ * then UUIDs name the GPUs.
  *
- * Ranks take the units in turn, again from the first where there are more ranks; or each gets so
- * many of its own, of one NUMA node where that can be, and near each other by NVLink and PCI.
- * CTRAN_GPU_MAP, where it is set, says the (first) GPU of each rank.
+ * Ranks take the units in turn, and again from the first if there are more ranks. Or each rank gets
+ * so many units of its own: of one NUMA node if possible, and near each other by NVLink and PCI.
+ * CTRAN_GPU_MAP, if set, names the (first) GPU of each rank.
  *
- * The choice is a function of the machine and the words of the user, so that it is tried on
- * machines that nobody has. Used by daemon/start.c and places.c; one thread.
+ * The choice is a function of the machine and of the user's settings, so tests try it on described
+ * machines. Used by daemon/start.c and places.c; one thread.
  */
 #ifndef CT_LAUNCHER_PLACE_GPUS_H
 #define CT_LAUNCHER_PLACE_GPUS_H
@@ -27,54 +27,56 @@
 
 enum { CT_GPU_UNITS = 256, CT_GPU_WORD = 96 };
 
-/* What is asked for. Texts are borrowed during the call. */
+/* What the user asks for. Texts are borrowed during the call. */
 struct ct_gpu_order {
     const char *host;
     uint32_t    ranks;        /* of this node */
-    uint32_t    own;          /* GPUs that each has for itself; 0: they take them in turn */
+    uint32_t    own;          /* GPUs that each rank has for itself; 0: ranks take GPUs in turn */
     const char *visible;      /* CUDA_VISIBLE_DEVICES, NULL: all */
     const char *device_order; /* CUDA_DEVICE_ORDER, NULL: not set */
     const char *map;          /* CTRAN_GPU_MAP, "": none */
     const char *nic_map;      /* CTRAN_NIC_MAP, "": none */
-    /* Where ranks already have their CPUs: near them. NULL: ranks take the GPUs first. */
+    /* The CPUs of the ranks, which then get GPUs near these. NULL: GPUs are chosen first. */
     const cpu_set_t *sets;
 };
 
 struct ct_gpu_unit {
-    int16_t  gpu;   /* of the machine; -1: nobody knows, as of a slice */
+    int16_t  gpu;   /* of the machine; -1: unknown, as for a slice */
     uint32_t users; /* ranks that have it */
     char     word[CT_GPU_WORD];
 };
 
 struct ct_gpus {
-    struct ct_machine *machine; /* owned; NULL: no GPUs were asked for */
+    struct ct_machine *machine; /* owned; NULL: the job asks for no GPUs */
     struct ct_rails    rails;
     struct ct_gpu_unit units[CT_GPU_UNITS];
     uint32_t           nunits;
     uint32_t           nranks, each; /* units a rank */
-    uint16_t          *of;           /* each a rank: indices of units */
-    bool               set_order;    /* CUDA_DEVICE_ORDER is to be set */
+    uint16_t          *of;           /* by rank: indices of units */
+    bool               set_order;    /* ranks get CUDA_DEVICE_ORDER */
 };
 
-/* Chooses. Takes over the machine (malloc'd), also on failure; ct_gpus_fini is due in any case.
- * Returns 0, CT_EXIT_USAGE for an order that this machine cannot follow, or CT_EXIT_INTERNAL, with
- * a line in `why`. */
+/* Chooses the GPUs. Takes over the machine (malloc'd), also on failure. ct_gpus_fini is due in any
+ * case. Returns 0; CT_EXIT_USAGE if this machine cannot do what is asked for; or CT_EXIT_INTERNAL;
+ * with a line in `why`. */
 int  ct_gpus_init(struct ct_gpus *g, struct ct_machine *machine, const struct ct_gpu_order *order,
                   char *why, size_t cap);
 void ct_gpus_fini(struct ct_gpus *g);
 
-/* The CPUs of the NUMA node of a rank's first GPU; NULL where nobody knows. The same pointer for
- * ranks of one node. */
+/* Returns the CPUs of the NUMA node of a rank's first GPU, NULL: unknown. Ranks of one NUMA node
+ * get the same pointer. */
 const cpu_set_t *ct_gpus_cpus(const struct ct_gpus *g, uint32_t local_rank);
 
-/* The value of CUDA_VISIBLE_DEVICES for a rank. */
+/* Writes the value of CUDA_VISIBLE_DEVICES for a rank. */
 void ct_gpus_visible(const struct ct_gpus *g, uint32_t local_rank, char *out, size_t cap);
 
-/* "GPU 0 at 0000:1b:00.0 on NUMA node 0 with NIC mlx5_0 (PIX), shared by 2 ranks", each with "; "
- * before it, and the value of CUDA_VISIBLE_DEVICES. "" where no GPUs were asked for. */
+/* Writes "GPU 0 at 0000:1b:00.0 on NUMA node 0 with NIC mlx5_0 (PIX), shared by 2 ranks" for each
+ * GPU, each with "; " before it, then the value of CUDA_VISIBLE_DEVICES. Writes "" if the job asks
+ * for no GPUs. */
 void ct_gpus_describe(const struct ct_gpus *g, uint32_t local_rank, char *out, size_t cap);
 
-/* Puts the variables into a rank's environment (job/strlist.h). False when out of memory. */
+/* Puts the variables into a rank's environment (job/strlist.h). Returns false when out of
+ * memory. */
 bool ct_gpus_env(const struct ct_gpus *g, uint32_t local_rank, char ***env);
 
 #endif

@@ -20,13 +20,15 @@
 #include "launcher/proc/proc.h"
 #include "node/node.h"
 
-/* A rank that uses PMIx is a process with one more thread, which counts where processes do. */
+/* A rank that uses PMIx is a process with one more thread, and the limits count threads like
+ * processes. */
 enum { TASKS_A_RANK = 2 };
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
-/* Three descriptors a rank (two pipes and the PMIx server's connection) and its pid_fd, its files
- * and its input where it has them, and what the daemon, libevent and libpmix need besides. */
+/* Descriptors for the ranks: three for each (two pipes and the PMIx server's connection) and its
+ * pid_fd, and its files and its input if it has them; and what the daemon, libevent and libpmix
+ * need besides. */
 static rlim_t descriptors_for(const struct ct_jobdesc *d, uint32_t n)
 {
     rlim_t each = 4 + (*d->output_dir != '\0' && !d->output_hidden ? 2 : 0) +
@@ -47,8 +49,8 @@ static int check_descriptors(const struct ct_jobdesc *d, uint32_t n, char *why, 
     }
     if (lim.rlim_max < need) {
         snprintf(why, cap,
-                 "%u ranks on one node need %llu open files, the hard limit is %llu; raise it "
-                 "(ulimit -Hn, or nofile in limits.conf) or start fewer ranks",
+                 "%u ranks on one node need %llu open files, the hard limit is %llu; raise the "
+                 "limit (ulimit -Hn, or nofile in limits.conf) or start fewer ranks",
                  n, (unsigned long long)need, (unsigned long long)lim.rlim_max);
         return CT_EXIT_INTERNAL;
     }
@@ -75,7 +77,7 @@ uint32_t ct_limits_spare(const struct ct_jobdesc *d, uint32_t want)
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-/* How many more tasks may be made, by the tightest limit found, and the words for that. */
+/* How many more tasks can be made by the tightest limit, and words for that limit. */
 struct room {
     uint64_t left;
     char     found[PATH_MAX + 128];
@@ -94,7 +96,7 @@ static void limits_narrow(struct room *r, uint64_t most, uint64_t now, const cha
     }
 }
 
-/* The number in a file. Returns false where it has none, as with "max". */
+/* Reads the number in a file. Returns false if there is none, as with "max". */
 static bool limits_read_number(const char *path, uint64_t *out)
 {
     FILE *f = fopen(path, "re");
@@ -119,7 +121,8 @@ static uint64_t count_all_tasks(void)
     return n;
 }
 
-/* Tasks of our user. Walks through /proc, so it is asked only where the answer can matter. */
+/* Counts the tasks of this user. Walks through /proc, so it is called only if the answer can
+ * matter. */
 static uint64_t count_our_tasks(void)
 {
     uint64_t n = 0;
@@ -153,7 +156,7 @@ static void look_at_system(struct room *r, uint64_t need)
     if (getuid() != 0 && getrlimit(RLIMIT_NPROC, &lim) == 0 && lim.rlim_cur != RLIM_INFINITY &&
         all + need > lim.rlim_cur) {
         limits_narrow(r, lim.rlim_cur, count_our_tasks(), "the user's limit of processes",
-                      "it (ulimit -u, or nproc in limits.conf)");
+                      "the limit (ulimit -u, or nproc in limits.conf)");
     }
 }
 
@@ -168,8 +171,9 @@ static void limits_look_up(struct room *r, const char *mount, char *path)
         snprintf(file, sizeof file, "%.1000s%.2000s/pids.current", mount, path);
         if (limited && limits_read_number(file, &now)) {
             snprintf(what, sizeof what, "pids.max of control group %s", *path != '\0' ? path : "/");
-            limits_narrow(r, most, now, what,
-                          "it (systemd: TasksMax; containers: --pids-limit; Slurm: its cgroup)");
+            limits_narrow(
+                r, most, now, what,
+                "the limit (systemd: TasksMax; containers: --pids-limit; Slurm: its cgroup)");
         }
         char *slash = strrchr(path, '/');
         if (slash == NULL) {
@@ -179,8 +183,8 @@ static void limits_look_up(struct room *r, const char *mount, char *path)
     }
 }
 
-/* Our groups, of the unified hierarchy and of that for pids; in a container their paths may be of
- * another world, and then the mount's root is what there is to see. */
+/* The groups of this process, in the unified hierarchy and in that for pids. In a container their
+ * paths may not be visible; then the mount's root counts. */
 static void look_at_groups(struct room *r)
 {
     char  line[2048];
@@ -227,7 +231,7 @@ static int check_processes(uint32_t n, char *why, size_t cap)
 
 /* ---- room for files -------------------------------------------------------------------------- */
 
-/* Bytes that we may write to the file system of a directory. */
+/* Returns how many bytes this user may write to the file system of a directory. */
 static bool free_bytes(const char *dir, uint64_t *out)
 {
     struct statvfs fs;
@@ -237,7 +241,7 @@ static bool free_bytes(const char *dir, uint64_t *out)
 }
 
 /* libpmix maps its store of the job's data from files of the session directory: a page that does
- * not fit kills whoever touches it. */
+ * not fit kills the process that touches it. */
 static int check_session_room(uint32_t n, char *why, size_t cap)
 {
     uint64_t    store = n < CT_PMIX_SHARED_FROM ? 256 << 10 : 8 << 20, left;
@@ -253,8 +257,9 @@ static int check_session_room(uint32_t n, char *why, size_t cap)
     return CT_EXIT_INTERNAL;
 }
 
-/* Memory that ctran's ranks share lies in files only where CTRAN_SHM_BACKING=file asks for it. Each
- * rank then takes its segment at its start, or ends (node/segment.c). */
+/* The shared memory of ctran's ranks lies in files only with CTRAN_SHM_BACKING=file. Then each rank
+ * takes its segment at its start, or fails (net/shm_segment.c). */
+#include "node/node.h"
 static void check_shared_memory(const struct ct_jobdesc *d, uint32_t n, char *why, size_t cap)
 {
     enum { BACKING_FILE = 2 };
@@ -266,7 +271,8 @@ static void check_shared_memory(const struct ct_jobdesc *d, uint32_t n, char *wh
         snprintf(why, cap,
                  "warning: %u ranks of ctran share %" PRIu64
                  " KiB in %s (CTRAN_SHM_BACKING=file), which "
-                 "has %" PRIu64 " KiB free; enlarge it (mount -o remount,size=; containers: "
+                 "has %" PRIu64
+                 " KiB free; enlarge the file system (mount -o remount,size=; containers: "
                  "--shm-size), lower CTRAN_SHM_RING_SIZE, or set CTRAN_SHM_BACKING=memfd",
                  n, need >> 10, cfg.shm_dir, left >> 10);
     }

@@ -19,7 +19,7 @@
 struct domain {
     hwloc_obj_t     *elements;
     uint32_t         n;
-    const cpu_set_t *near;  /* ranks with GPUs: of their NUMA node; NULL: nobody knows */
+    const cpu_set_t *near;  /* of ranks with GPUs: of their NUMA node; NULL: unknown */
     uint32_t         ranks; /* that are in it, for ranks with GPUs */
 };
 
@@ -38,7 +38,7 @@ struct turn {
 
 /* ---- the machine ----------------------------------------------------------------------------- */
 
-/* Leaves out what taskset or a batch system has taken from us. */
+/* Leaves out the CPUs that taskset or a batch system denies this process. */
 static void keep_ours(hwloc_topology_t t)
 {
     hwloc_bitmap_t ours = hwloc_bitmap_alloc();
@@ -62,8 +62,8 @@ static bool init_without_plugins(hwloc_topology_t *t)
     return good;
 }
 
-/* Cores, packages and NUMA nodes are all we ask for, and L3 caches if the order names them; other
- * caches and devices cost time. */
+/* Only cores, packages and NUMA nodes are read, and L3 caches if an option names them; other caches
+ * and devices take time. */
 static bool places_load(hwloc_topology_t *t, const struct ct_jobdesc *d)
 {
     if (!init_without_plugins(t)) {
@@ -71,7 +71,7 @@ static bool places_load(hwloc_topology_t *t, const struct ct_jobdesc *d)
     }
     hwloc_topology_set_all_types_filter(*t, HWLOC_TYPE_FILTER_KEEP_NONE);
     hwloc_topology_set_type_filter(*t, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
-    /* What a NUMA node hangs on: without it each would seem to have all cores. */
+    /* The objects above a NUMA node: without them each node would seem to have all cores. */
     hwloc_topology_set_type_filter(*t, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
     hwloc_topology_set_type_filter(*t, HWLOC_OBJ_PACKAGE, HWLOC_TYPE_FILTER_KEEP_ALL);
     if (d->map == CT_MAP_L3CACHE || d->bind == CT_BIND_L3CACHE) {
@@ -96,7 +96,7 @@ static int try_load(void *arg)
     return 0;
 }
 
-/* The objects that are processing elements: cores, or threads where the kernel tells of none. */
+/* The objects that are processing elements: cores, or threads if the kernel shows no cores. */
 static hwloc_obj_type_t element_type(const struct machine *m, const struct ct_jobdesc *d)
 {
     bool threads = d->map == CT_MAP_HWTHREAD ||
@@ -104,7 +104,7 @@ static hwloc_obj_type_t element_type(const struct machine *m, const struct ct_jo
     return threads ? HWLOC_OBJ_PU : HWLOC_OBJ_CORE;
 }
 
-/* What the ranks are spread over in turn, besides the machine as a whole. */
+/* The domains that ranks take in turn, besides the whole machine. */
 static bool map_type(const struct ct_jobdesc *d, hwloc_obj_type_t *out)
 {
     *out = d->map == CT_MAP_PACKAGE   ? HWLOC_OBJ_PACKAGE
@@ -113,7 +113,7 @@ static bool map_type(const struct ct_jobdesc *d, hwloc_obj_type_t *out)
     return d->map == CT_MAP_NUMA || d->map == CT_MAP_PACKAGE || d->map == CT_MAP_L3CACHE;
 }
 
-/* What ranks are held to that is wider than their elements. */
+/* The units of binding that are wider than elements. */
 static bool bind_type(enum ct_bind bind, hwloc_obj_type_t *out)
 {
     *out = bind == CT_BIND_PACKAGE   ? HWLOC_OBJ_PACKAGE
@@ -122,14 +122,14 @@ static bool bind_type(enum ct_bind bind, hwloc_obj_type_t *out)
     return bind == CT_BIND_NUMA || bind == CT_BIND_PACKAGE || bind == CT_BIND_L3CACHE;
 }
 
-/* Whether hwloc finds what the order names. */
+/* Whether hwloc finds the objects that the options name. */
 static int check_types(const struct machine *m, const struct ct_jobdesc *d, char *why, size_t cap)
 {
     hwloc_obj_type_t map, bind;
     bool             no_map = map_type(d, &map) && hwloc_get_nbobjs_by_type(m->topology, map) <= 0;
     bool no_bind = bind_type(d->bind, &bind) && hwloc_get_nbobjs_by_type(m->topology, bind) <= 0;
     if (no_map || no_bind) {
-        snprintf(why, cap, "%s: this machine tells of no %s; say core or numa",
+        snprintf(why, cap, "%s: this machine tells of no %s; use core or numa",
                  no_map ? "--map-by" : "--bind-to",
                  (no_map ? map : bind) == HWLOC_OBJ_PACKAGE ? "package" : "L3 cache");
         return CT_EXIT_USAGE;
@@ -152,7 +152,7 @@ static bool fill_domain(struct domain *dom, hwloc_topology_t t, hwloc_obj_type_t
     return dom->elements != NULL;
 }
 
-/* The elements near a GPU; all of them where nobody knows which these are. */
+/* The elements near a GPU; all elements if the NUMA node is unknown. */
 static bool fill_near(struct domain *dom, const struct machine *m, hwloc_obj_type_t type)
 {
     if (dom->near == NULL) {
@@ -165,8 +165,8 @@ static bool fill_near(struct domain *dom, const struct machine *m, hwloc_obj_typ
     return ok;
 }
 
-/* Where a rank with GPUs is to be. Those whose NUMA node has no element that may be used share all
- * that there are, as those do of whom nobody knows. */
+/* The domain of a rank with GPUs. Ranks whose NUMA node has no usable element, or is unknown, share
+ * all elements. */
 static const cpu_set_t *find_near(const struct machine *m, hwloc_obj_type_t type,
                                   const struct ct_gpus *gpus, uint32_t rank)
 {
@@ -248,7 +248,7 @@ static unsigned first_cpu(hwloc_obj_t element)
     return (unsigned)hwloc_bitmap_first(element->cpuset);
 }
 
-/* Elements that jobs of other users say they hold go to the end of the domain, in their order. */
+/* Elements that jobs of other users claim go to the end of the domain, in their order. */
 static void put_last(const struct ct_corelock *held, struct domain *dom)
 {
     hwloc_obj_t *others = calloc((size_t)dom->n + 1, sizeof(hwloc_obj_t));
@@ -291,7 +291,7 @@ static void hold_used(struct ct_places *p, const struct machine *m, uint32_t n)
     }
     for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_type(m->topology, type, o)) != NULL;) {
         if (hwloc_bitmap_intersects(o->cpuset, used)) {
-            /* Where another job has it too, so be it: it was asked for. */
+            /* another job may have this core too: the user asked for it */
             (void)ct_corelock_hold(&p->held, first_cpu(o));
         }
     }
@@ -301,7 +301,7 @@ static void hold_used(struct ct_places *p, const struct machine *m, uint32_t n)
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-/* What the unit of binding makes of a rank's elements. */
+/* Widens a rank's elements to the unit of binding. */
 static void places_widen(const struct machine *m, enum ct_bind bind, hwloc_obj_t element,
                          hwloc_bitmap_t out)
 {
@@ -325,8 +325,8 @@ static void places_widen(const struct machine *m, enum ct_bind bind, hwloc_obj_t
     }
 }
 
-/* What ranks are held to if --bind-to does not say: their elements, or with --map-by numa, package
- * or l3cache and no number of elements the whole of that. */
+/* The unit of binding without --bind-to: elements; or with --map-by numa, package or l3cache and no
+ * number of elements, the whole object. */
 static enum ct_bind bind_unit(const struct ct_jobdesc *d)
 {
     if (d->bind != CT_BIND_DEFAULT) {
@@ -404,14 +404,14 @@ static void note_overload(struct ct_places *p, const struct machine *m, const st
             snprintf(
                 p->warning, sizeof p->warning,
                 "warning: %" PRIu64 " ranks want %" PRIu64 " %s and %s has %u, so that several "
-                "ranks share one; start fewer ranks, say --bind-to none, or --oversubscribe to "
+                "ranks share one; start fewer ranks, use --bind-to none, or --oversubscribe to "
                 "have no warning",
                 ranks, wanted, element_word(m, d), domain_word(d, dom), dom->n);
         }
     }
 }
 
-/* Whether the command line leaves the places to us. */
+/* Whether no option decides about the places. */
 static bool is_free_choice(const struct ct_jobdesc *d)
 {
     return d->bind == CT_BIND_DEFAULT && d->map == CT_MAP_DEFAULT && d->gpus == 0;

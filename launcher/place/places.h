@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Places for the ranks of a node: which CPUs each may use.
+ * Places for the ranks of a node: which CPUs each rank may use.
  *
- * The machine's processing elements (cores; hardware threads with --map-by hwthread) that this
- * process may use stand in hwloc's order, all together or by NUMA node, package or L3 cache. Ranks
- * take the groups (domains) in turn, and in a domain the next `pe` elements, from the first again
- * where they are used up. What a rank is then held to is its elements, or the NUMA nodes, packages
- * or L3 caches that they lie in. If ranks want more elements of a domain than it has, there is a
- * warning.
+ * Processing elements are the cores that this process may use, or with --map-by hwthread the
+ * hardware threads. They stand in hwloc's order, all in one domain, or in one domain for each NUMA
+ * node, package or L3 cache. Ranks take the domains in turn, and in a domain the next `pe`
+ * elements; when a domain is used up, its first elements again. A rank is then held to its
+ * elements, or to the NUMA nodes, packages or L3 caches that contain them. If ranks want more
+ * elements of a domain than it has, there is a warning.
  *
- * Where ranks are given GPUs (--map-by gpu, or --gpus-per-rank alone), the domains are the NUMA
- * nodes of these, all elements where nobody knows or we may use none near, and without `pe` the
- * ranks of a domain share its elements evenly.
+ * If ranks get GPUs first (--map-by gpu, or --gpus-per-rank alone), the domains are the NUMA nodes
+ * of the GPUs; or all elements, if the NUMA node is unknown or this process may use no CPU there.
+ * Without `pe` the ranks of a domain share its elements evenly.
  *
- * Without a word on the command line each rank gets a core of its own that no other job of the user
- * on this machine holds, or, where not all ranks can have one, none is bound. Cores that jobs of
- * other users say they hold are given out last (corelock.h). A daemon holds its ranks' cores as
- * long as it runs. A job with an order of its own takes what it is told to.
+ * Without an option each rank gets a core of its own that no other job of the user on this machine
+ * holds. If not all ranks can have one, no rank is bound. Cores that jobs of other users claim are
+ * given out last (corelock.h). A daemon holds the cores of its ranks as long as it runs. A job with
+ * an option takes the cores that the option names, whoever holds them.
  */
 #ifndef CT_LAUNCHER_PLACE_PLACES_H
 #define CT_LAUNCHER_PLACE_PLACES_H
@@ -31,30 +31,33 @@
 #include "launcher/job/job.h"
 
 struct ct_places {
-    hwloc_topology_t   topology; /* cores and NUMA nodes that we may use; NULL: hwloc failed */
-    cpu_set_t         *sets;     /* one a rank; NULL: no rank is bound */
-    char               why[128]; /* why not, as a part of a sentence; "" where it was asked for */
+    hwloc_topology_t
+        topology;    /* the cores and NUMA nodes that this process may use; NULL: hwloc failed */
+    cpu_set_t *sets; /* by rank; NULL: no rank is bound */
+    char
+        why[128]; /* why no rank is bound, as a part of a sentence; "" if the user asked for that */
     char               warning[256]; /* ranks share cores; "" if none do, or if they may */
     struct ct_corelock held;         /* the cores that this job holds */
 };
 
-/* Finds the places of n ranks. `gpus` are theirs where places follow from them, else NULL. Returns
- * 0, or CT_EXIT_USAGE with a line in `why` for an order that this machine cannot follow. Cores stay
- * held until ct_places_fini or the end of the process. */
+/* Finds the places of n ranks. `gpus`: the GPUs of the ranks, if places follow from GPUs; else
+ * NULL. Returns 0; or CT_EXIT_USAGE with a line in `why` if this machine cannot do what is asked
+ * for. Cores stay held until ct_places_fini or the end of the process. */
 int  ct_places_init(struct ct_places *p, const struct ct_jobdesc *d, uint32_t n,
                     const struct ct_gpus *gpus, char *why, size_t cap);
 void ct_places_fini(struct ct_places *p);
 
-/* Lets go of the cores; all else stays. Not initialised: nothing. */
+/* Releases the cores and keeps the rest. Does nothing on a struct of zeros. */
 void ct_places_let_go(struct ct_places *p);
-/* A line about what will not work with cores, though the ranks have theirs; NULL: all is well. */
+/* Returns a line about a fault of the files that hold cores, though the ranks have their cores;
+ * NULL: no fault. */
 const char *ct_places_warning(const struct ct_places *p);
 
-/* The CPUs of a local rank, NULL when it is not bound. */
+/* Returns the CPUs of a local rank, NULL: it is not bound. */
 const cpu_set_t *ct_places_of(const struct ct_places *p, uint32_t local_rank);
 
-/* "cpu 0,4-7 (cores 0-1 of package 0, NUMA node 0)" with the system's numbers, or that it is not
- * bound and why. */
+/* Writes "cpu 0,4-7 (cores 0-1 of package 0, NUMA node 0)" with the system's numbers; or that the
+ * rank is not bound, and why. */
 void ct_places_describe(const struct ct_places *p, uint32_t local_rank, char *out, size_t cap);
 
 #endif

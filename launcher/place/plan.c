@@ -42,7 +42,8 @@ void ct_plan_describe(const struct ct_places *places, const struct ct_gpus *gpus
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-/* A rank, its host, its place and its command, and under it what is added to its environment. */
+/* Prints a rank, its host, its place and its command, and below these what is added to its
+ * environment. */
 static bool plan_print_rank(const struct ct_jobdesc *d, uint32_t rank, const char *place)
 {
     const struct ct_app *app = &d->apps[ct_jobdesc_app_of(d, rank)];

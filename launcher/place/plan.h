@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a job would be: for each rank its host, place, command and environment. ctranrun --dry-run
- * writes the description of the job to a file without a name, and becomes ctrand --plan, which has
- * hwloc and reads the file. No process is started, and no other host is asked: places on other
+ * writes the job description to a file without a name, and becomes ctrand --plan, which has hwloc
+ * and reads the file. No process is started and no other host is asked, so the places on other
  * hosts stay open. The daemon finds and describes the places of its node by the same functions.
  */
 #ifndef CT_LAUNCHER_PLACE_PLAN_H
@@ -16,19 +16,20 @@
 #include "launcher/place/places.h"
 
 /* Finds CPUs for the ranks of this node (d->me), and GPUs if the job asks for them. Returns 0, or
- * an exit status with a line in `why`. Both ..._fini are due in any case. */
+ * an exit status with a line in `why`. ct_places_fini and ct_gpus_fini are due in any case. */
 int ct_plan_places(struct ct_places *places, struct ct_gpus *gpus, const struct ct_jobdesc *d,
                    char *why, size_t cap);
 
-/* The place of a rank of this node in words: its CPUs, and its GPUs if it has any. */
+/* Describes the place of a rank of this node: its CPUs, and its GPUs if it has any. */
 void ct_plan_describe(const struct ct_places *places, const struct ct_gpus *gpus,
                       uint32_t local_rank, char *out, size_t cap);
 
-/* ctrand --plan LOCAL: prints the plan of the job on descriptor CT_DAEMON_FD; LOCAL is the number
- * of the node that is this machine, or "none". Returns the exit status. */
+/* ctrand --plan LOCAL: reads the job description on descriptor CT_DAEMON_FD and prints the plan.
+ * LOCAL is the number of the node that is this machine, or "none". Returns the exit status. */
 int ct_plan_run(const char *local);
 
-/* The same, from ctranrun: becomes `daemon`. Returns only on failure, after a message. */
+/* In ctranrun: becomes the program `daemon`, which prints the plan. Returns only on failure, after
+ * a message. */
 int ct_plan_exec(const struct ct_jobdesc *d, uint32_t local, const char *daemon);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "launcher/launcher.h"
 
-/* The value of a name in a list of settings, NULL where it is not there. */
+/* Returns the value of a name in a list of settings, NULL: none. */
 static const char *rankconfig_find_setting(char *const *list, const char *name)
 {
     size_t len = strlen(name);
@@ -20,7 +20,7 @@ static const char *rankconfig_find_setting(char *const *list, const char *name)
     return NULL;
 }
 
-/* One of --set's, NAME=VALUE. */
+/* Takes one setting of --set, NAME=VALUE. */
 static void take_set(struct ct_config *cfg, const struct ct_log *log, const char *line, size_t len)
 {
     char *setting = strndup(line, len), *eq = setting != NULL ? strchr(setting, '=') : NULL;

@@ -27,7 +27,7 @@ void ct_pmix_ask_send(struct ct_pmix_asks *line, struct ct_pmix_ask *ask)
 struct ct_pmix_ask *ct_pmix_ask_take(struct ct_pmix_asks *line, enum ct_msg_type type,
                                      struct ct_unpack *in, uint32_t *number)
 {
-    (void)ct_unpack_u32(in); /* that is us */
+    (void)ct_unpack_u32(in); /* this node */
     const uint32_t n = ct_unpack_u32(in);
     if (number != NULL) {
         *number = n;

@@ -11,7 +11,7 @@
 #include "base/base.h"
 #include "launcher/launcher.h"
 
-/* What libpmix puts among the words of an event for itself; no header of it tells. */
+/* An attribute that libpmix adds to an event for itself; none of its headers names it. */
 static const char INTERNAL[] = "pmix.srvr.internal.notify";
 
 /* One on its way to the head and back; on.node is that of the line of those that wait for room on
@@ -21,7 +21,7 @@ struct ask {
     size_t             bytes; /* that it counts for */
 };
 
-/* libpmix's callbacks take no argument of ours. */
+/* libpmix's callbacks have no argument for this file's state. */
 static struct {
     const struct ct_jobdesc *desc;
     const char              *nspace;
@@ -31,7 +31,7 @@ static struct {
     struct ct_pmix_asks      asks;   /* main thread, as the next three */
     struct ct_list           waiting;
     size_t                   sent_bytes; /* of those that are on their way */
-    size_t                   window;     /* which is not to be more, but for a single one */
+    size_t                   window;     /* the bound for these; a single event may exceed it */
     _Atomic size_t           under_way;  /* bytes of all */
 } the;
 
@@ -87,7 +87,7 @@ static pmix_status_t pmix_event_pack(pmix_data_buffer_t *b, const void *what, si
     return PMIx_Data_pack(NULL, b, (void *)(uintptr_t)what, (int32_t)n, type);
 }
 
-/* Its words, without those that are this libpmix's own. */
+/* Packs the infos of an event, without those that are only for this libpmix. */
 static pmix_status_t add_info(struct evbuffer *body, const pmix_info_t *info, size_t ninfo)
 {
     pmix_data_buffer_t b;
@@ -139,7 +139,7 @@ static void send_warning(void *arg)
     free(text);
 }
 
-/* Once: who tells too much may go on doing so. */
+/* warned once: a rank may go on telling too much */
 static void pmix_event_warn(pmix_rank_t rank, pmix_status_t why)
 {
     char *text;
@@ -166,7 +166,7 @@ pmix_status_t ct_pmix_event_notify(pmix_status_t code, const pmix_proc_t *source
     (void)done, (void)cbdata;
     if (the.desc->nnodes == 1 || range == PMIX_RANGE_LOCAL || range == PMIX_RANGE_PROC_LOCAL ||
         range == PMIX_RANGE_RM || !pmix_event_is_ours(source)) {
-        return PMIX_OPERATION_SUCCEEDED; /* libpmix has told all who may know */
+        return PMIX_OPERATION_SUCCEEDED; /* libpmix has told all ranks that may know */
     }
     struct ask   *a = calloc(1, sizeof *a);
     pmix_status_t rc = a != NULL ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
@@ -186,7 +186,7 @@ pmix_status_t ct_pmix_event_notify(pmix_status_t code, const pmix_proc_t *source
 
 /* ---- on the main thread ---------------------------------------------------------------------- */
 
-/* What libpmix wrote down on another node. The caller frees *info. */
+/* Unpacks what libpmix packed on another node. The caller frees *info. */
 static pmix_status_t read_info(const struct ct_unpack *in, pmix_info_t **info, size_t *ninfo)
 {
     enum { LEAST_BYTES = 2 }; /* of one: its key and its type */
@@ -219,7 +219,7 @@ static pmix_status_t read_info(const struct ct_unpack *in, pmix_info_t **info, s
     return rc;
 }
 
-/* What cannot be read is lost, not the job: a rank has told it. */
+/* An event that cannot be read is lost, not the job: a rank has sent it. */
 static void pmix_event_tell(struct ct_unpack *in)
 {
     pmix_proc_t  source;

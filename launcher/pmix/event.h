@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events that ranks tell each other (PMIx_Notify_event). libpmix hands an event to those of this
- * node who want it; one whose range is wider goes by way of the head to the other nodes of the job,
- * whose libpmix do the same there. So the events of a rank come everywhere in the order in which it
- * told them.
+ * Events that ranks tell each other (PMIx_Notify_event). libpmix hands an event to the ranks of
+ * this node that want it. An event of a wider range goes by way of the head to the other nodes of
+ * the job, where libpmix does the same. So the events of a rank arrive everywhere in the order in
+ * which the rank told them.
  *
- *     EVENT, up and down: u32 node, u32 number, u32 rank that tells it, u32 status, u32 range, and
- *                what libpmix wrote down: how many pmix_info_t, and these
- *     EVENT_PASSED, down: u32 node, u32 number: it has been passed on
- *     EVENT_TAKEN, up: u32 how many the children of a router have taken
+ *     EVENT, up and down: u32 node, u32 number, u32 telling rank, u32 status, u32 range, u32 number
+ *                         of pmix_info_t, bytes: these, packed by libpmix
+ *     EVENT_PASSED, down: u32 node, u32 number of the EVENT that the head has passed on
+ *     EVENT_TAKEN, up:    u32 how many events the children of a router have taken
  *
- * Ranks cannot be made to tell less. So events wait at their source while some process of the tree
- * has not taken what came before, up to a bound, beyond which they go to nobody but the ranks of
- * that node, which a warning tells. A node that takes nothing for some seconds is not waited for;
- * it misses events in the end (tree/router_events.c), which a warning tells, too.
+ * Nothing makes a rank tell fewer events. So events wait at their source while a process of the
+ * tree has not taken the events before. This is bounded: an event beyond the bound goes to the
+ * ranks of its node alone, and a warning tells so. Nobody waits for a node that takes nothing for
+ * some seconds; such a node misses events in the end (tree/router_events.c), and a warning tells
+ * so.
  *
- * The entry runs on libpmix's thread, all else on the daemon's main one. Used by server.c.
+ * ct_pmix_event_notify runs on libpmix's thread, all else on the daemon's main thread. Used by
+ * server.c.
  */
 #ifndef CT_LAUNCHER_PMIX_EVENT_H
 #define CT_LAUNCHER_PMIX_EVENT_H
@@ -27,17 +29,18 @@
 #include "launcher/job/job.h"
 #include "launcher/msg/msg.h"
 
-/* Once in a process, before libpmix listens. All is borrowed for as long as it lives. */
+/* Call once in a process, before libpmix listens. All arguments are borrowed for the life of the
+ * process. */
 void ct_pmix_event_init(const struct ct_jobdesc *desc, struct ct_conn *conn, const char *nspace,
                         ct_pmix_post_fn post);
 
-/* The server module's notify_event. An event of more than CT_EVENT_MAX bytes, or one too many that
- * is not passed on yet, stays on this node, which a warning tells. */
+/* The server module's notify_event. An event of more than CT_EVENT_MAX bytes, or one event too many
+ * that the head has not passed on, stays on this node, and a warning tells so. */
 pmix_status_t ct_pmix_event_notify(pmix_status_t code, const pmix_proc_t *source,
                                    pmix_data_range_t range, pmix_info_t info[], size_t ninfo,
                                    pmix_op_cbfunc_t done, void *cbdata);
 
-/* CT_MSG_EVENT: another node's. CT_MSG_EVENT_PASSED: our own is on its way. */
+/* Handle EVENT of another node, and EVENT_PASSED of this node. */
 void ct_pmix_event_take(struct ct_unpack *in);
 void ct_pmix_event_passed(struct ct_unpack *in);
 

@@ -14,13 +14,13 @@
 #include "launcher/pmix/info.h"
 #include "launcher/pmix/shift.h"
 
-/* How long before libpmix would end a PMIx_Connect with PMIX_TIMEOUT itself we do, and when it is
- * too late for any answer of ours. */
+/* How long before libpmix would end a PMIx_Connect with PMIX_TIMEOUT itself this file does, and
+ * when it is too late for an answer. */
 enum { GIVE_UP_EARLIER_MS = 250, LEAVE_ALONE_MS = 50 };
 
-/* A job that libpmix has been told of. An answer about one that it knows no more would make it
- * believe in a job of which it knows nothing, and wait for its ranks: so it is told to forget it
- * when no question is under way any more. */
+/* A job that libpmix knows. An answer about a job that libpmix has forgotten would make it believe
+ * in a job of which it knows nothing, and wait for its ranks. So libpmix is told to forget a job
+ * when no question about it is under way any more. */
 struct known {
     char    *nspace;
     bool     gone;
@@ -41,7 +41,7 @@ struct ask {
     struct known       *about;  /* of a question */
 };
 
-/* libpmix's callbacks take no argument of ours. */
+/* libpmix's callbacks have no argument for this file's state. */
 static struct {
     struct event_base       *base;
     const struct ct_jobdesc *desc;
@@ -49,9 +49,9 @@ static struct {
     const char              *nspace;
     ct_pmix_post_fn          post;
     struct ct_pmix_asks      asks;        /* main thread */
-    _Atomic size_t           asked_bytes; /* by what is not answered */
+    _Atomic size_t           asked_bytes; /* bytes of questions that are not answered */
     pthread_mutex_t          lock;
-    struct known           **known; /* under lock, with what they are */
+    struct known           **known; /* under the lock, with what they refer to */
     size_t                   nknown;
 } the = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -105,8 +105,8 @@ static struct known *begin_question(const char *nspace)
     return k;
 }
 
-/* The last one about a job that is gone has it forgotten. Answers that have been given before go
- * through libpmix's thread before that does. */
+/* The last question about a job that is gone makes libpmix forget the job. Answers given before go
+ * through libpmix's thread before that call does. */
 static void end_question(struct known *k)
 {
     pmix_nspace_t nspace;
@@ -139,9 +139,9 @@ static void pmix_family_free_ask(struct ask *a)
     free(a);
 }
 
-/* On libpmix's thread. libpmix 4.2.2 has a timer of its own for a PMIx_Connect with PMIX_TIMEOUT,
- * takes our answer afterwards as a second one, and spoils its memory with that. So none is given
- * when the timer may have gone off; as long as it has not, our answer stops it. */
+/* On libpmix's thread. libpmix 4.2.2 has a timer of its own for a PMIx_Connect with PMIX_TIMEOUT.
+ * It takes an answer after that timer as a second one, and corrupts its memory. So no answer is
+ * given once the timer may have fired; before that, the answer stops the timer. */
 static void answer_in_time(pmix_status_t shifted, void *arg)
 {
     const uint64_t leave_alone_ns = (uint64_t)LEAVE_ALONE_MS * CT_NS_PER_MS;
@@ -218,8 +218,8 @@ static struct ask *make_ask(enum ct_msg_type type, void *cbdata)
     return a;
 }
 
-/* Hands it to the main thread, unless there are too many: libpmix does not tell whose it is, so
- * that all ranks of the node share the room for them. */
+/* Hands the question to the main thread, unless there are too many. libpmix does not tell which
+ * rank asks, so all ranks of the node share the room. */
 static pmix_status_t pmix_family_end(struct ask *a)
 {
     size_t len = evbuffer_get_length(a->on.body);
@@ -319,7 +319,7 @@ pmix_status_t ct_pmix_family_get(const pmix_proc_t *proc, pmix_modex_cbfunc_t do
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* NULL also, with nothing bad, where it was given up. */
+/* Also NULL, with in->bad unset, if the question was given up. */
 static struct ask *take_ask(enum ct_msg_type type, struct ct_unpack *in)
 {
     uint32_t            number;
@@ -370,8 +370,8 @@ void ct_pmix_family_take_data(struct ct_unpack *in)
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
-/* libpmix 4.2.2 loses count of who has come to a meeting when a job that takes part becomes known
- * while some have: so each does before anybody here can name it. */
+/* libpmix 4.2.2 miscounts the ranks that have come to a meeting if a job that takes part becomes
+ * known while some have come. So a job becomes known before any rank here can name it. */
 static pmix_status_t make_known(const char *nspace, const struct ct_jobdesc *d)
 {
     pthread_mutex_lock(&the.lock);
@@ -394,7 +394,7 @@ static pmix_status_t make_known(const char *nspace, const struct ct_jobdesc *d)
     }
     k->nspace = name;
     pthread_mutex_lock(&the.lock);
-    the.known[the.nknown++] = k; /* there is room: nobody else adds any */
+    the.known[the.nknown++] = k; /* there is room: no other thread adds any */
     pthread_mutex_unlock(&the.lock);
     return PMIX_SUCCESS;
 }
@@ -432,8 +432,8 @@ void ct_pmix_family_take_job(struct ct_unpack *in)
     evbuffer_free(body);
 }
 
-/* Ranks that ask for it from now on get what the root would say, that there is no such job: at once
- * (PMIx_Get), or from the root (PMIx_Connect). One that this node never heard of is no fault. */
+/* Ranks that ask for the job from now on get the root's answer, that there is no such job: at once
+ * (PMIx_Get), or from the root (PMIx_Connect). A job that this node never knew is no fault. */
 void ct_pmix_family_take_gone(struct ct_unpack *in)
 {
     const char *name = ct_unpack_text(in);

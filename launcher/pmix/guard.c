@@ -2,11 +2,11 @@
 /*
  * The guard of the PMIx server's port; see guard.h. Used by server.c.
  *
- * A connection that is accepted before its first bytes have arrived is watched by the guard's
- * thread. Once it has proved to be the job's, it is ready, and accept() has to be called again: the
- * guard connects to the port itself for that, and hangs up (it rings). Each call of accept() takes
- * one connection from the port and returns at most one that is ready, and each connection that
- * becomes ready there is followed by a ring, so that none is forgotten.
+ * The guard's thread watches a connection that is accepted before its first bytes have arrived.
+ * Once the connection has proved to be the job's, it is ready, and accept() must be called again:
+ * the guard connects to the port itself, and closes that connection (it wakes libpmix). Each call
+ * of accept() takes one connection from the port and returns at most one that is ready. Each
+ * connection that becomes ready there is followed by a wake-up, so none is forgotten.
  */
 #include "config.h"
 #include "launcher/pmix/guard.h"
@@ -58,7 +58,7 @@ struct guard {
     socklen_t               port_len;
 };
 
-/* accept() has no argument of ours. Set once, before libpmix listens. */
+/* accept() has no argument for the guard. Set once, before libpmix listens. */
 static struct guard *the_guard;
 
 /* ---- one connection -------------------------------------------------------------------------- */
@@ -97,7 +97,7 @@ static bool forget_fd(struct guard *g, int fd)
     return false;
 }
 
-/* Returns false where nobody has had enough time yet. */
+/* Returns false if no connection has had enough time yet. */
 static bool close_oldest(struct guard *g)
 {
     if (g->nwatched == 0 ||
@@ -222,8 +222,8 @@ static void learn_port(struct guard *g, int listener)
     }
 }
 
-/* Takes in one connection. Returns whether it can go to libpmix at once; *fd is -1 where it cannot.
- * Under the lock. */
+/* Takes in one connection. Returns whether it can go to libpmix at once; *fd is -1 if not. Under
+ * the lock. */
 static void guard_take_in(struct guard *g, int listener, int *fd)
 {
     bool full = g->nwatched == g->most && !close_oldest(g);
@@ -267,7 +267,7 @@ static int accept_guarded(struct guard *g, int listener)
     if (fd >= 0) {
         turn_off_nagle(fd);
     } else {
-        errno = EAGAIN; /* libpmix goes on listening then, and with nothing else */
+        errno = EAGAIN; /* libpmix then goes on listening, and does nothing else */
     }
     return fd;
 }
@@ -280,7 +280,7 @@ __attribute__((visibility("default"))) int accept(int fd, struct sockaddr *addr,
     }
     int s = accept_guarded(the_guard, fd);
     if (s >= 0 && addr != NULL) {
-        (void)getpeername(s, addr, len); /* who has gone is found out when it is read from */
+        (void)getpeername(s, addr, len); /* a peer that has gone is noticed at the next read */
     }
     return s;
 }

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The guard of the PMIx server's port: libpmix gets to see only connections of the job's own
- * processes.
+ * The guard of the PMIx server's port: libpmix gets only connections of the job's own processes.
  *
  * The port is open to every user of the machine. libpmix 4 reads the first message of a connection
  * on the thread that serves all clients, and waits for that message without a limit: one silent
  * stranger stops the server. So ctrand defines accept(2) itself, which libpmix calls for its
- * listening socket. This accept() never blocks, keeps each new connection back until the
- * connection's first bytes hold the job's secret name (the namespace: 128 random bits), and only
- * then hands it to libpmix. The bytes are looked at and left in the socket. Strangers' connections
- * are closed when they have sent something else, when they end, or when there are too many.
+ * listening socket. This accept() never blocks. It keeps each new connection until the first bytes
+ * of the connection hold the job's secret name (the namespace: 128 random bits), and only then
+ * hands the connection to libpmix. The bytes are peeked at and stay in the socket. A stranger's
+ * connection is closed when it has sent something else, when it ends, or when there are too many.
  *
- * Everything in ctrand that accepts connections otherwise uses accept4(2).
+ * Other code of ctrand that accepts connections uses accept4(2).
  */
 #ifndef CT_LAUNCHER_PMIX_GUARD_H
 #define CT_LAUNCHER_PMIX_GUARD_H
 
 #include <stdbool.h>
 
-/* Guards the port that libpmix opens next, for clients that know `secret` (copied). To be called
- * once, before PMIx_server_init. The guard lives until the process ends. Returns false when out of
+/* Guards the port that libpmix opens next, for clients that know `secret` (copied). Call once,
+ * before PMIx_server_init. The guard lives until the process ends. Returns false when out of
  * memory, descriptors or threads. */
 bool ct_pmix_guard_start(const char *secret);
 

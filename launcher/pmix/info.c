@@ -130,7 +130,7 @@ static void add_job(struct infos *l, const char *nspace, const struct ct_jobdesc
     }
 }
 
-/* What holds for the node of this daemon. */
+/* What is true for the node of this daemon. */
 static void add_this_node(struct infos *l, const struct ct_jobdesc *d)
 {
     char *peers = pmix_info_list_ranks(d, d->me);
@@ -176,7 +176,7 @@ static bool pmix_info_add_proc(struct infos *l, const struct ct_jobdesc *d, uint
     return true;
 }
 
-/* What holds for one program, as an array in one attribute. */
+/* What is true for one program, as an array in one attribute. */
 static bool pmix_info_add_app(struct infos *l, const struct ct_jobdesc *d, uint32_t app)
 {
     const struct ct_app *a = &d->apps[app];
@@ -197,7 +197,7 @@ static bool pmix_info_add_app(struct infos *l, const struct ct_jobdesc *d, uint3
     return true;
 }
 
-/* Without a directory there are no ranks of it here. */
+/* without a directory no rank of the program is here */
 static pmix_status_t register_job(const char *nspace, const struct ct_jobdesc *d,
                                   const char *tmpdir)
 {

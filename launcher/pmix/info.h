@@ -7,12 +7,12 @@
 
 #include "launcher/job/job.h"
 
-/* Registers the job under the name `nspace`. Blocks until libpmix has it. */
+/* Registers the job under the name `nspace`. Blocks until libpmix has registered it. */
 pmix_status_t ct_pmix_info_register(const char *nspace, const struct ct_jobdesc *d,
                                     const char *tmpdir);
 
-/* The same for another job, which has no rank here: of `d` ranks, sizes of programs, and hosts are
- * read. */
+/* The same for another job, which has no rank here. Reads ranks, sizes of programs, and hosts of
+ * `d`. */
 pmix_status_t ct_pmix_info_register_other_job(const char *nspace, const struct ct_jobdesc *d);
 
 #endif

@@ -15,9 +15,9 @@
 #include "base/base.h"
 #include "pmi/pmi.h"
 
-/* libpmix keeps an event for those who have yet to ask for it, and sends each what comes in the
- * order in which it came, fences' answers included; but not to its source. It forgets that of an
- * event that was kept, so whom it is about is said once more. */
+/* libpmix keeps an event for clients that have yet to ask for it. It sends each client what comes
+ * in the order in which it came, answers to fences included; but not to the event's source. libpmix
+ * forgets the source of a kept event, so the affected rank is named once more. */
 void ct_pmix_job_event_tell(const char *nspace, enum ct_job_event event, uint32_t rank)
 {
     static const pmix_status_t codes[CT_JOB_EVENT_KINDS] = {
@@ -38,7 +38,8 @@ void ct_pmix_job_event_tell(const char *nspace, enum ct_job_event event, uint32_
     PMIX_INFO_DESTRUCT(&info[1]);
 }
 
-/* Nobody listens in such a job: ranks that wait for others look at the file from time to time. */
+/* No rank listens for events in such a job: ranks that wait for others look at the file from time
+ * to time. */
 void ct_pmix_job_event_write(const char *tmpdir, uint32_t rank)
 {
     char path[PATH_MAX];
@@ -46,7 +47,7 @@ void ct_pmix_job_event_write(const char *tmpdir, uint32_t rank)
     int  fd = n < (int)sizeof path
                   ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)
                   : -1;
-    if (fd >= 0) { /* else those who wait, wait until their time is over */
+    if (fd >= 0) { /* else the waiting ranks wait until their time limit */
         (void)dprintf(fd, "%" PRIu32 "\n", rank);
         close(fd);
     }

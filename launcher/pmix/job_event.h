@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events of the job (job/recovery.h) for the ranks of this node, as PMIx events of pmi/pmi.h. */
+/* Events of the job (job/recovery.h), told to the ranks of this node as PMIx events (pmi/pmi.h). */
 #ifndef CT_LAUNCHER_PMIX_JOB_EVENT_H
 #define CT_LAUNCHER_PMIX_JOB_EVENT_H
 
@@ -10,7 +10,7 @@
 /* Tells the clients of a job that outlives deaths. */
 void ct_pmix_job_event_tell(const char *nspace, enum ct_job_event event, uint32_t rank);
 
-/* Writes for the ranks of other jobs, once, which rank has ended before it joined. */
+/* In other jobs: writes once into a file which rank has ended before it joined. */
 void ct_pmix_job_event_write(const char *tmpdir, uint32_t rank);
 
 #endif

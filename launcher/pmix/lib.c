@@ -13,8 +13,8 @@
 
 static const char *const STORE_VARIABLE = "PMIX_MCA_gds";
 
-/* How lists of hosts are written down. libpmix 4.2.2's own short form loses what stands behind the
- * number in "h3.lab", and a rank there then finds no host. */
+/* The form of lists of hosts. libpmix 4.2.2's own short form loses what follows the number in
+ * "h3.lab", and a rank there then finds no host. */
 static const char *const LIST_VARIABLE = "PMIX_MCA_preg";
 
 /* How clients get the job's data: by message (hash), or from shared memory (ds21), which costs
@@ -30,9 +30,9 @@ static bool choose_store(uint32_t nlocal)
     return mine;
 }
 
-/* libpmix writes a line of its own when a client dies in the middle of connecting. What that means
- * for the job is told by the head, so its words go to a file in the session directory, or with -v
- * to standard error. It looks at the variable once, in PMIx_server_init. */
+/* libpmix prints a line of its own when a client dies while it connects. The head reports what that
+ * means for the job, so libpmix prints to a file in the session directory, or with -v to standard
+ * error. libpmix reads the variable once, in PMIx_server_init. */
 static void divert_words(bool verbose, const char *tmpdir)
 {
     char path[PATH_MAX + 16], number[16];
@@ -61,7 +61,7 @@ pmix_status_t ct_pmix_lib_start(pmix_server_module_t *module, const struct ct_pm
     PMIX_INFO_LOAD(&info[3], PMIX_SERVER_RANK, &rank, PMIX_PROC_RANK);
     PMIX_INFO_LOAD(&info[4], PMIX_HOSTNAME, start->desc->nodes[rank].host, PMIX_STRING);
     if (start->topology != NULL && hwloc_topology_is_thissystem(start->topology)) {
-        /* By hand, since PMIX_INFO_LOAD copies the topology and libpmix keeps what it is given. */
+        /* by hand: PMIX_INFO_LOAD would copy the topology, and libpmix keeps what it is given */
         machine.source = (char *)(uintptr_t) "hwloc";
         machine.topology = start->topology;
         PMIX_INFO_CONSTRUCT(&info[n]);
@@ -73,7 +73,8 @@ pmix_status_t ct_pmix_lib_start(pmix_server_module_t *module, const struct ct_pm
 
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* its threads take no signals of ours */
+    pthread_sigmask(SIG_SETMASK, &all,
+                    &before); /* its threads must take no signals of the daemon */
     pmix_status_t rc = PMIx_server_init(module, info, n);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (mine) {

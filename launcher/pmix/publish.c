@@ -26,17 +26,17 @@ struct ask {
     pmix_status_t        status; /* the answer to a lookup */
     pmix_pdata_t        *values;
     size_t               nvalues;
-    uint32_t             taken; /* bytes of the answer, where the head counts them */
+    uint32_t             taken; /* bytes of the answer, if the head counts them */
 };
 
 /* Requests of a rank that are not answered, and their bytes. */
 struct load {
     _Atomic uint32_t n;
     _Atomic size_t   bytes;
-    _Atomic uint32_t taken; /* bytes of answers handed over, which the head has not been told */
+    _Atomic uint32_t taken; /* bytes of answers handed over and not reported to the head yet */
 };
 
-/* libpmix's callbacks take no argument of ours. */
+/* libpmix's callbacks have no argument for this file's state. */
 static struct {
     const struct ct_jobdesc *desc;
     struct ct_conn          *conn;
@@ -60,7 +60,7 @@ bool ct_pmix_publish_init(const struct ct_jobdesc *desc, struct ct_conn *conn, c
 
 /* ---- on libpmix's thread: directives --------------------------------------------------------- */
 
-/* What is said beside the data. */
+/* The directives of a call. */
 struct directives {
     uint32_t range, persist, wait, timeout_ms;
     bool     waits;
@@ -108,7 +108,7 @@ static pmix_status_t read_persistence(const pmix_info_t *info, uint32_t *persist
     return PMIX_ERR_BAD_PARAM;
 }
 
-/* A whole number that is none too many, whatever its type. */
+/* Reads a number of any integer type. Returns false if it is too large. */
 static pmix_status_t pmix_publish_read_number(const pmix_info_t *info, int64_t most, uint32_t *out)
 {
     pmix_status_t rc = PMIX_SUCCESS;
@@ -138,7 +138,7 @@ static bool is_directive(const pmix_info_t *info)
            PMIX_CHECK_KEY(info, PMIX_GRPID);
 }
 
-/* One that is not known is refused where the caller insists on it. */
+/* An unknown directive is refused if the caller insists on it. */
 static pmix_status_t read_directives(const pmix_info_t *info, size_t n, struct directives *d)
 {
     enum { MOST_SECONDS = INT32_MAX / 1000 };
@@ -168,7 +168,7 @@ static struct load *load_of(uint32_t rank)
     return &the.loads[the.desc->ranks.local_of[rank]];
 }
 
-/* One thread adds, libpmix's; so what is found here can only have become less. */
+/* Only libpmix's thread adds requests, so the number can only have become smaller. */
 static bool is_too_much(uint32_t rank, size_t len)
 {
     struct load *load = load_of(rank);
@@ -408,7 +408,7 @@ static pmix_status_t pmix_publish_take_value(struct ct_unpack *in, pmix_pdata_t 
     return in->bad ? PMIX_ERR_UNPACK_FAILURE : read_value(bytes, len, &out->value);
 }
 
-/* What cannot be read fails this lookup, not the job: a rank has published it. */
+/* A value that cannot be read fails this lookup, not the job: a rank has published it. */
 static void take_values(struct ask *a, struct ct_unpack *in)
 {
     uint32_t n = ct_unpack_u32(in);

@@ -34,7 +34,7 @@ struct answer {
     size_t       n;
 };
 
-/* libpmix's callbacks take no argument of ours. */
+/* libpmix's callbacks have no argument for this file's state. */
 static struct {
     const struct ct_jobdesc *desc;
     struct ct_ranktable     *table;
@@ -194,7 +194,7 @@ static const struct key {
     {PMIX_QUERY_SUPPORTED_QUALIFIERS, false, NOTHING, put_qualifiers},
 };
 
-_Static_assert(CT_ARRAY_LEN(keys) <= MOST_KEYS, "a question has room for each key once");
+_Static_assert(CT_ARRAY_LEN(keys) <= MOST_KEYS, "a query may name each key once");
 
 static bool put_keys(pmix_info_t *out, const char *key, const struct ct_ranktable *t)
 {
@@ -244,8 +244,8 @@ static bool is_asked(const struct question *q, const struct key *key)
     return false;
 }
 
-/* Notes what can be answered, and the first reason why something cannot. Each key once, so that an
- * answer has no more than all there is. */
+/* Notes what can be answered, and the first reason why a key cannot. Each key counts once, so an
+ * answer has no more than all keys. */
 static pmix_status_t read_query(const pmix_query_t *q, struct question *out)
 {
     for (char **k = q->keys; k != NULL && *k != NULL; k++) {

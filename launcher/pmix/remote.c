@@ -8,7 +8,7 @@
 
 #include "pmi/pmi.h"
 
-/* A fence that our ranks have come to, known by the list of its ranks. */
+/* A fence that local ranks have come to. The list of its ranks identifies the fence. */
 struct fence {
     struct ct_list      node;
     pmix_modex_cbfunc_t done;
@@ -137,7 +137,7 @@ bool ct_pmix_remote_ask(struct ct_pmix_remote *f, uint32_t rank, pmix_modex_cbfu
 
 void ct_pmix_remote_take_data(struct ct_pmix_remote *f, struct ct_unpack *in)
 {
-    (void)ct_unpack_u32(in); /* that is us */
+    (void)ct_unpack_u32(in); /* this node */
     uint32_t request = ct_unpack_u32(in), status = ct_unpack_u32(in);
     for (struct ct_list *l = f->asked.next; !in->bad && l != &f->asked; l = l->next) {
         struct question *q = CT_LIST_ENTRY(l, struct question, node);

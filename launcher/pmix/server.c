@@ -41,9 +41,9 @@ struct request {
     uint32_t          rank;
     int               status;
     char             *text; /* abort's message */
-    char             *data; /* fence: the local ranks' contributions, ours to free */
+    char             *data; /* fence: the contributions of the local ranks, freed here */
     size_t            len;
-    uint32_t         *ranks; /* fence: who takes part, in order; none: all */
+    uint32_t         *ranks; /* fence: the ranks that take part, in order; none: all */
     uint32_t          nranks;
     bool              other_job;     /* found: for another job */
     uint32_t          asker, number; /* found: the node that asked, and the number for it */
@@ -62,19 +62,19 @@ struct ct_pmix_server {
     struct ct_list           queue; /* under lock */
     int                      wake_fd;
     struct event            *wake;
-    struct ct_recovery       recovery; /* used where there is no other node */
+    struct ct_recovery       recovery; /* used in a job of one node */
     struct ct_pmix_remote    remote;
     struct ct_conn          *conn;
     ct_pmix_server_abort_fn  on_abort;
     void                    *arg;
 };
 
-/* libpmix's callbacks take no argument of ours. Set once, before PMIx_server_init. */
+/* libpmix's callbacks have no argument for the server. Set once, before PMIx_server_init. */
 static struct ct_pmix_server *the_server;
 
 /* ---- on libpmix's thread --------------------------------------------------------------------- */
 
-/* A malloc'd request, which is the queue's from then on: needs no memory. */
+/* Puts a malloc'd request into the queue, which owns it from then on. Needs no memory. */
 static void enqueue_whole(struct request *r)
 {
     uint64_t one = 1;
@@ -149,7 +149,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Those who take part, in an order that all servers find alike; none: every rank. */
+/* Lists the ranks that take part, in an order that is the same at all servers; none: every rank. */
 static pmix_status_t pmix_server_list_ranks(const pmix_proc_t *procs, size_t n, struct request *r)
 {
     for (size_t i = 0; i < n; i++) {
@@ -202,8 +202,8 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
     return rc == PMIX_SUCCESS ? pmix_server_enqueue(&r) : rc;
 }
 
-/* Processes that connect or disconnect do nothing but meet: whether they are of one job for its end
- * is known anyway. To tell that from fences of the same ranks the first of them is named again. */
+/* Processes that connect or disconnect only meet; whether they end as one job is known anyway. To
+ * tell this from a fence of the same ranks, the first rank is named again. */
 static pmix_status_t pmix_server_meet(const pmix_proc_t procs[], size_t nprocs, size_t again,
                                       pmix_op_cbfunc_t done, void *cbdata)
 {
@@ -253,7 +253,8 @@ static pmix_status_t on_direct_modex(const pmix_proc_t *proc, const pmix_info_t 
         .kind = REQ_DMODEX, .rank = proc->rank, .modex_done = done, .cbdata = cbdata});
 }
 
-/* The one request that is known is a rank's for leave. It is noted; the permission is an event. */
+/* The one known request is that of a rank which wants to leave. It is noted; the permission comes
+ * as an event. */
 static pmix_status_t on_job_control(const pmix_proc_t *requestor, const pmix_proc_t targets[],
                                     size_t ntargets, const pmix_info_t directives[], size_t ndirs,
                                     pmix_info_cbfunc_t done, void *cbdata)
@@ -273,7 +274,7 @@ static pmix_status_t on_job_control(const pmix_proc_t *requestor, const pmix_pro
 
 /* ---- on the event loop ----------------------------------------------------------------------- */
 
-/* All local participants have come to a fence. Where there are no others, their contributions go
+/* All local participants have come to a fence. If there are no others, their contributions go
  * straight back. */
 static void complete_fence(struct ct_pmix_server *s, struct request *r)
 {
@@ -406,14 +407,14 @@ static void on_wake(int fd, short what, void *arg)
     uint64_t count;
     (void)what;
     ssize_t n = read(fd, &count, sizeof count);
-    (void)n; /* empty when ct_pmix_server_drain has been here first: the queue tells */
+    (void)n; /* the queue is empty if ct_pmix_server_drain has been here first */
     ct_pmix_server_drain(arg);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* On libpmix's thread: what a rank of ours has put, for a node that asked. It gets an answer in any
- * case: without memory for the data, that there is none. */
+/* On libpmix's thread: the data of a local rank, for a node that asked. The node gets an answer in
+ * any case: without memory for the data, that there is none. */
 static void on_found(pmix_status_t status, char *data, size_t len, void *cbdata)
 {
     struct request *r = cbdata;
@@ -432,7 +433,7 @@ static void pmix_server_look_up(struct ct_pmix_server *s, bool other_job, struct
 {
     struct request *r = calloc(1, sizeof *r);
     pmix_proc_t     proc;
-    (void)ct_unpack_u32(in); /* that is us */
+    (void)ct_unpack_u32(in); /* this node */
     if (r == NULL) {
         in->bad = true;
         return;
@@ -532,9 +533,9 @@ static pmix_server_module_t module = {
 };
 
 /* The server listens on a port that every user of the machine can reach, and libpmix believes the
- * user id that a client claims. So the namespace is the password: 128 random bits, which only the
- * ranks' environments tell, and no command line and no file that others can see. The head makes it
- * for all nodes. Who does not send it is kept away from libpmix (guard.h). */
+ * user id that a client claims. So the namespace is the password: 128 random bits, which are only
+ * in the environment of the ranks, and in no command line and no file that others can see. The head
+ * makes it for all nodes. A client that does not send it does not reach libpmix (guard.h). */
 static bool make_names(struct ct_pmix_server *s)
 {
     int n = snprintf(s->nspace, sizeof s->nspace, "%s", s->desc->nspace);
@@ -634,8 +635,8 @@ int ct_pmix_server_env(struct ct_pmix_server *s, uint32_t local_rank, char ***en
     return PMIx_server_setup_fork(&proc, env) == PMIX_SUCCESS ? 0 : -1;
 }
 
-/* What a rank that used ctran has left in its file is true, whoever else spoke to libpmix in its
- * name, and whatever libpmix is busy with. */
+/* What a rank that used ctran has left in its file is true, whoever spoke to libpmix in its name,
+ * and whatever libpmix is busy with. */
 static void read_phase(struct ct_pmix_server *s, uint32_t local_rank)
 {
     char path[PATH_MAX], rank[16], content[sizeof CT_ONLY_LEFT] = "";

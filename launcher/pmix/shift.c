@@ -3,8 +3,8 @@
 #include "config.h"
 #include "launcher/pmix/shift.h"
 
-/* libpmix has no function for just this. To take back no resources is nothing but a call that goes
- * over to its thread and comes back from there. */
+/* libpmix has no function for just this. A call that takes back no resources goes over to libpmix's
+ * thread and calls back from there. */
 void ct_pmix_shift(pmix_op_cbfunc_t fn, void *arg)
 {
     pmix_status_t rc = PMIx_server_deregister_resources(NULL, 0, fn, arg);

@@ -25,7 +25,7 @@ struct ask {
     char                nspace[PMIX_MAX_NSLEN + 1];
 };
 
-/* libpmix's callbacks take no argument of ours. */
+/* libpmix's callbacks have no argument for this file's state. */
 static struct {
     const struct ct_jobdesc *desc;
     struct ct_conn          *conn;
@@ -47,14 +47,14 @@ void ct_pmix_spawn_init(const struct ct_jobdesc *desc, struct ct_conn *conn, con
 
 /* ---- on libpmix's thread --------------------------------------------------------------------- */
 
-/* Where the ranks are to be. */
+/* Where the ranks are to run. */
 struct place {
     const char *hosts; /* NULL: anywhere */
     const char *wdir;
     uint32_t    ppn; /* 0: any number */
 };
 
-/* "2:node", or just the number; 0 for what is not understood. */
+/* Reads "2:node", or just the number. Returns 0 if it is neither. */
 static uint32_t read_ppr(const char *text)
 {
     char         *end;
@@ -132,7 +132,7 @@ static bool is_same(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* Ranks are placed as one job: what the programs say of hosts has to agree. */
+/* Ranks are placed as one job: all programs must name the same hosts. */
 static pmix_status_t add_apps(struct evbuffer *body, const struct place *job,
                               const pmix_app_t apps[], size_t napps)
 {

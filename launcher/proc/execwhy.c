@@ -42,13 +42,13 @@ static bool is_elf(const struct head *h)
     return h->len >= sizeof(Elf32_Ehdr) && memcmp(h->bytes, ELFMAG, SELFMAG) == 0;
 }
 
-/* What an ELF file is made for. */
+/* Names the machine that an ELF file is made for. */
 struct kind {
     uint16_t machine;
     uint8_t  width, order; /* ELFCLASS..., ELFDATA... */
 };
 
-/* Type and machine stand at the same place in both widths, in the file's own order of bytes. */
+/* Type and machine lie at one place in files of both widths, in the file's own order of bytes. */
 static uint16_t elf_u16(const struct head *h, size_t at)
 {
     bool big = h->bytes[EI_DATA] == ELFDATA2MSB;
@@ -82,7 +82,8 @@ static void name_kind(struct kind k, char *out, size_t cap)
     snprintf(out, cap, "ELF machine %u (%s bits, %s-endian)", k.machine, bits, order);
 }
 
-/* The loader that a 64-bit file in our order of bytes names; "": none that can be read. */
+/* Reads the loader that a 64-bit file in this machine's order of bytes names; "": none can be
+ * read. */
 static void find_loader(const struct head *h, char *out, size_t cap)
 {
     Elf64_Ehdr e;
@@ -113,8 +114,10 @@ static bool explain_elf(const struct head *h, int err, char *out, size_t cap)
     struct kind k = kind_of(h);
     if (err == ENOENT) {
         find_loader(h, loader, sizeof loader);
-        snprintf(out, cap, "its loader %s is not on this machine; install that, or build it here",
-                 loader[0] != '\0' ? loader : "(ld.so)");
+        snprintf(
+            out, cap,
+            "its loader %s is not on this machine; install the loader, or build the program here",
+            loader[0] != '\0' ? loader : "(ld.so)");
         return true;
     }
     if (!read_head(&own, "/proc/self/exe") || !is_elf(&own)) {
@@ -124,12 +127,15 @@ static bool explain_elf(const struct head *h, int err, char *out, size_t cap)
     if (k.machine != o.machine || k.width != o.width || k.order != o.order) {
         name_kind(k, theirs, sizeof theirs);
         name_kind(o, ours, sizeof ours);
-        snprintf(out, cap, "it is made for %s, and this machine is %s; build it for this machine",
-                 theirs, ours);
+        snprintf(
+            out, cap,
+            "the file is made for %s, and this machine is %s; build the program for this machine",
+            theirs, ours);
         return true;
     }
     if (type != ET_EXEC && type != ET_DYN) {
-        snprintf(out, cap, "it is an object file or a core, and no program; link it");
+        snprintf(out, cap,
+                 "the file is an object file or a core, and no program; link the program");
         return true;
     }
     return false;
@@ -159,7 +165,7 @@ static bool explain_script(const struct head *h, const char *path, int err, char
     } else if (err == ENOENT) {
         snprintf(out, cap,
                  "its interpreter %s, which its first line names, is not on this machine; install "
-                 "that, or change the line",
+                 "the interpreter, or change the line",
                  interpreter);
     } else if (err == EACCES) {
         snprintf(out, cap, "its interpreter %s may not be executed", interpreter);
@@ -182,9 +188,10 @@ static bool execwhy_explain(const struct head *h, const char *path, int err, cha
     if (err == ENOEXEC && h->len == 0) {
         snprintf(out, cap, "it is empty");
     } else if (err == ENOEXEC) {
-        snprintf(out, cap,
-                 "it is neither a program of this machine nor a script that begins with #!; a "
-                 "script for the shell begins with #!/bin/sh");
+        snprintf(
+            out, cap,
+            "the file is neither a program of this machine nor a script that begins with #!; a "
+            "script for the shell begins with #!/bin/sh");
     }
     return err == ENOEXEC;
 }

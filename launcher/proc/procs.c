@@ -58,8 +58,8 @@ void ct_procs_fini(struct ct_procs *p)
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-/* All that a child needs. It runs in the daemon's memory until exec, so it only reads, and leaves
- * word of a failure in `failed` and `error`. */
+/* What a child needs. It runs in the daemon's memory until exec, so it only reads, and leaves a
+ * failure in `failed` and `error`. */
 struct child {
     const struct ct_proc_start *start;
     const struct rlimit        *nofile;
@@ -114,7 +114,7 @@ static pid_t start_child(struct child *c)
 {
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of ours runs in the child */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of the daemon may run in the child */
     pid_t pid = vfork();
     if (pid == 0) {
         run_child(c);
@@ -215,9 +215,9 @@ void ct_procs_reaped(struct ct_procs *p, pid_t pid, int wait_status, ct_procs_ex
     }
 }
 
-/* waitpid(-1) returns children in order of birth and SIGCHLD tells once for many, so the order of
- * death, and with it the culprit, is taken from the pid_fds. What else has ended (orphans that
- * came to this process, ranks without a pid_fd) is looked at first: a rank may just have died. */
+/* waitpid(-1) returns children in order of birth, and one SIGCHLD stands for many. So the order of
+ * death, and with it the first failure, is taken from the pid_fds. Other children that have ended
+ * (orphans, ranks without a pid_fd) are reaped first: a rank may just have died. */
 bool ct_procs_reap(struct ct_procs *p, ct_procs_exit_fn fn, void *arg)
 {
     while (true) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ranks of one node as processes: starting them, hearing of their end in the order in which
- * they died, signalling their process groups.
+ * The ranks of one node as processes: starts them, reports their ends in the order in which they
+ * died, and sends signals to their process groups.
  */
 #ifndef CT_LAUNCHER_PROC_PROCS_H
 #define CT_LAUNCHER_PROC_PROCS_H
@@ -15,7 +15,7 @@
 
 struct ct_proc {
     pid_t       pid;    /* 0 before the start */
-    int         pid_fd; /* -1: the kernel has none, or the process is reaped */
+    int         pid_fd; /* -1: the kernel offers none, or the process is reaped */
     bool        ended;
     int         wait_status;
     _Atomic int phase; /* enum ct_rank_phase; written by the PMIx server's thread */
@@ -26,38 +26,38 @@ struct ct_procs {
     uint32_t        n;
     const uint32_t *ranks; /* their numbers in the job */
     uint32_t        started, ended;
-    int             death_fd; /* an epoll set of the pid_fds: it yields them in order of death */
-    struct rlimit   nofile;   /* as the ranks shall have it */
-    int blocked_fd;           /* in which calls they wait (status/blockfile.h); -1: nobody tells */
+    int             death_fd; /* an epoll set of the pid_fds, which yields them in order of death */
+    struct rlimit   nofile;   /* the limit of descriptors for the ranks */
+    int             blocked_fd; /* tells in which calls ranks wait (status/blockfile.h); -1: none */
 };
 
-/* Makes room for n ranks, which shall have the limit of descriptors that this process has now;
+/* Makes room for n ranks. The ranks get the limit of descriptors that this process has now.
  * `ranks`, their numbers, is borrowed. Returns 0, or CT_EXIT_INTERNAL with one line in `why`. */
 int  ct_procs_init(struct ct_procs *p, uint32_t n, const uint32_t *ranks, char *why, size_t cap);
 void ct_procs_fini(struct ct_procs *p);
 
-/* What a rank is started with. */
+/* How to start a rank. */
 struct ct_proc_start {
     const char      *path, *wdir; /* "" to stay here */
     char           **argv, **env;
     const cpu_set_t *cpus; /* NULL: not bound */
     int              fds[3];
-    bool             terminal; /* they are a terminal, to be its own */
+    bool terminal; /* fds are a terminal, which becomes the rank's controlling terminal */
 };
 
-/* Starts one local rank. Returns 0, or the exit status that tells what is wrong, with one line in
- * `why`. */
+/* Starts a local rank. Returns 0, or an exit status that tells the kind of failure, with one line
+ * in `why`. */
 int ct_procs_start(struct ct_procs *p, uint32_t local_rank, const struct ct_proc_start *start,
                    char *why, size_t cap);
 
-/* Called once for each rank that ended. */
+/* Called once for each rank that has ended. */
 typedef void (*ct_procs_exit_fn)(void *arg, uint32_t local_rank);
 
-/* Reaps all children that have ended and reports the ranks among them, in the order in which they
- * died. Returns whether there are children left. */
+/* Reaps all children that have ended, and reports the ranks among them in the order in which they
+ * died. Returns whether children are left. */
 bool ct_procs_reap(struct ct_procs *p, ct_procs_exit_fn fn, void *arg);
 
-/* Takes note of a child that somebody else has reaped; one that is no rank is ignored. */
+/* Notes a child that another part has reaped. A child that is no rank is ignored. */
 void ct_procs_reaped(struct ct_procs *p, pid_t pid, int wait_status, ct_procs_exit_fn fn,
                      void *arg);
 

@@ -24,7 +24,7 @@ static int program_judge(const char *file)
     if (S_ISDIR(st.st_mode)) {
         return EISDIR;
     }
-    /* Root may read and write anything, but executes only what somebody may execute. */
+    /* Root may read and write any file, but executes only a file that some user may execute. */
     return access(file, X_OK) == 0 ? 0 : errno;
 }
 
@@ -36,12 +36,12 @@ static int program_report(const char *file, int err)
     }
     fprintf(stderr, "ctranrun: %s: cannot be executed: %s; %s\n", file, strerror(err),
             err == EISDIR   ? "give a program"
-            : err == EACCES ? "is it executable (chmod +x)?"
+            : err == EACCES ? "make the file executable (chmod +x)"
                             : "check the program");
     return CT_EXIT_CANNOT_EXEC;
 }
 
-/* dir/name, in wdir if that is relative. Returns false when it is too long. */
+/* Writes dir/name, below wdir if dir is relative. Returns false if it is too long. */
 static bool program_join(char *out, size_t cap, const char *wdir, const char *dir, const char *name)
 {
     const char *base = dir[0] == '/' || wdir[0] == '\0' ? "" : wdir;
@@ -128,7 +128,7 @@ int ct_program_find_daemon(char *out, size_t cap)
         return 0;
     }
     fprintf(stderr,
-            "ctranrun: its daemon " CT_DAEMON_NAME " is neither beside it in %s, nor in "
+            "ctranrun: the daemon " CT_DAEMON_NAME " is neither beside ctranrun in %s, nor in "
             "../libexec, nor in " CT_LIBEXECDIR "; install ctran anew\n",
             self);
     return CT_EXIT_INTERNAL;

@@ -129,8 +129,8 @@ static bool reaper_is_one_of(pid_t pid, const pid_t *list, size_t n)
     return false;
 }
 
-/* Marks what descends from this process. A child usually has a higher pid than its parent, so one
- * round does nearly always; after a wrap-around of pids there are more. */
+/* Marks the descendants of this process. A child usually has a higher pid than its parent, so one
+ * round is nearly always enough; after a wrap-around of pids there are more. */
 static void mark_below(struct picture *p, const pid_t *spare, size_t nspare)
 {
     pid_t self = getpid();

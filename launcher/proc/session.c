@@ -34,8 +34,8 @@ static int open_dir(int at, const char *name)
     return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Empties the directory `fd` and closes it. It goes by descriptors, so nobody can lead it astray
- * by renaming; what cannot go now is swept at a later start. */
+/* Empties the directory `fd` and closes it. Works by descriptors, so a renamed directory cannot
+ * mislead it. What cannot be removed now is removed at a later start. */
 static void session_empty(int fd, unsigned depth)
 {
     enum { MOST_LEVELS = 16 };
@@ -58,7 +58,7 @@ static void session_empty(int fd, unsigned depth)
     closedir(dir);
 }
 
-/* Anybody can make a directory of any name in /tmp: ours are this user's and nobody else's. */
+/* Anybody can make a directory of any name in /tmp: only a directory of this user counts. */
 static bool session_is_ours(int fd)
 {
     struct stat st;
@@ -81,7 +81,7 @@ static bool read_name(struct name *out, const char *text)
            text[end] == '\0' && out->uid == getuid();
 }
 
-/* Whether nobody lives in the directory `fd`: its owner is gone and the lock can be had. */
+/* Whether the directory `fd` is free: its daemon is gone and the lock can be taken. */
 static bool is_stale(int fd, const struct name *n)
 {
     if (n->pid > 0 && ct_reaper_start_time((pid_t)n->pid) == n->start) {
@@ -90,8 +90,8 @@ static bool is_stale(int fd, const struct name *n)
     return flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
-/* Goes through this user's directories: removes that of `job` and `pid`, or with NULL those of the
- * dead. */
+/* Goes through the directories of this user, and removes that of `job` and `pid`, or with NULL
+ * those of dead daemons. */
 static void session_sweep(const char *job, pid_t pid)
 {
     DIR *dir = opendir(ct_session_base());
@@ -127,8 +127,9 @@ static bool is_still_there(int fd, const char *path)
            a.st_ino == b.st_ino;
 }
 
-/* Who cannot see our process, as in another container or on another host with the same directory,
- * may take the new directory for a dead one's before it is locked: then it is made again. */
+/* A process that cannot see this one, as in another container or on another host with the same
+ * directory, may take the new directory for a dead daemon's before it is locked: then the directory
+ * is made again. */
 static int make_and_lock(struct ct_session *s)
 {
     enum { ATTEMPTS = 20, PAUSE_NS = 5000000 };
@@ -138,7 +139,7 @@ static int make_and_lock(struct ct_session *s)
         if (mkdir(s->path, 0700) != 0 && errno != EEXIST) {
             return errno;
         }
-        errno = EBUSY; /* where it is another's, or gone again */
+        errno = EBUSY; /* if it is another's, or gone again */
         s->lock_fd = open_dir(AT_FDCWD, s->path);
         if (s->lock_fd >= 0 && session_is_ours(s->lock_fd) &&
             flock(s->lock_fd, LOCK_EX | LOCK_NB) == 0 && is_still_there(s->lock_fd, s->path)) {
@@ -149,7 +150,7 @@ static int make_and_lock(struct ct_session *s)
             close(s->lock_fd);
             s->lock_fd = -1;
         }
-        (void)nanosleep(&pause, NULL); /* for who is about to remove it */
+        (void)nanosleep(&pause, NULL); /* for a process that is about to remove it */
     }
     return error;
 }
@@ -168,7 +169,7 @@ static void remove_unlocked(int dir_fd, const char *name)
 {
     int fd = openat(dir_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) {
-        (void)unlinkat(dir_fd, name, 0); /* fails where it is not ours */
+        (void)unlinkat(dir_fd, name, 0); /* fails if the directory is not this user's */
     }
     if (fd >= 0) {
         close(fd);
@@ -228,7 +229,7 @@ int ct_session_connect(int dir_fd)
 {
     struct sockaddr_un at;
     int                fd = make_socket(dir_fd, &at);
-    /* Nonblocking: a daemon that is stopped, with its queue full, must not keep us. */
+    /* Nonblocking: a stopped daemon with a full queue must not hold this process. */
     if (fd >= 0 && (fcntl(fd, F_SETFL, O_NONBLOCK) != 0 ||
                     connect(fd, (struct sockaddr *)&at, sizeof at) != 0)) {
         close(fd);

@@ -30,7 +30,7 @@ static void status_ask_on_msg(void *arg, enum ct_msg_type type, struct ct_unpack
 static void status_ask_on_gone(void *arg, const char *why)
 {
     struct asked *a = arg;
-    (void)why; /* the job has ended, or does not want us */
+    (void)why; /* the job has ended, or the daemon refuses this user */
     event_base_loopbreak(a->base);
 }
 

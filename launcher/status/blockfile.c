@@ -38,7 +38,8 @@ static bool read_slot(int fd, uint32_t at, struct ct_blocked_slot *out)
     return pread(fd, out, sizeof *out, (off_t)at * (off_t)sizeof *out) == (ssize_t)sizeof *out;
 }
 
-/* The slot as it was at some moment. One that is being written is ready at the next look. */
+/* Reads the slot as it was at one moment. A slot that is being written is complete at the next
+ * look. */
 static bool read_whole(int fd, uint32_t at, struct ct_blocked_slot *out)
 {
     enum { TRIES = 100 };

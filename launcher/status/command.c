@@ -16,7 +16,7 @@
 #include "launcher/proc/proc.h"
 #include "launcher/status/ask.h"
 
-enum { CALL_WIDTH = 36 }; /* of most calls in words; longer ones move what follows */
+enum { CALL_WIDTH = 36 }; /* the width of most calls; a longer call moves the columns after it */
 
 /* One request for the state of the jobs. */
 struct query {
@@ -24,7 +24,7 @@ struct query {
     uint64_t    elapsed_ms; /* of the job that answers */
     uint32_t    nhosts;     /* its hosts */
     bool        found, silent;
-    bool        told; /* the job has been shown: its other daemons would show the same */
+    bool        told; /* the job has been shown: its other daemons would show it again */
 };
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -37,7 +37,7 @@ static void format_time(uint64_t ms, char *out, size_t cap)
              (unsigned)(s % 60));
 }
 
-/* What a process does, in ps's letters and in words. */
+/* The state of a process, in the letters of ps and in words. */
 static void format_state(uint32_t state, int wait_status, char *out, size_t cap)
 {
     static const struct {
@@ -61,7 +61,7 @@ static void format_state(uint32_t state, int wait_status, char *out, size_t cap)
     }
 }
 
-/* " from 3" or " from any"; "" where the call has no such argument. */
+/* Writes " from 3" or " from any"; "" if the call has no such argument. */
 static size_t add_number(const char *word, int32_t number, char *out, size_t cap)
 {
     int len = 0;
@@ -190,9 +190,10 @@ static void status_command_on_session(void *arg, const char *job, int dir_fd)
     case CT_STATUS_ASK_SILENT:
         q->found = q->silent = true;
         fflush(stdout);
-        fprintf(stderr,
-                "ctranrun: the daemon of job %s does not answer; it ends just now, or is stopped\n",
-                job);
+        fprintf(
+            stderr,
+            "ctranrun: the daemon of job %s does not answer; the daemon is ending, or is stopped\n",
+            job);
         break;
     case CT_STATUS_ASK_GONE:
         break;

@@ -79,7 +79,7 @@ static void note_node(struct ct_ranktable *t, uint32_t node, const struct ct_ran
     t->missing--;
 }
 
-/* Makes room and looks at our own ranks. Returns false when out of memory. */
+/* Makes room and fills in the ranks of this node. Returns false when out of memory. */
 static bool ranktable_begin(struct ct_ranktable *t)
 {
     struct ct_rank_state *here = ranktable_look(t->procs);
@@ -166,7 +166,7 @@ void ct_ranktable_take_ask(struct ct_ranktable *t, struct ct_unpack *in)
     in->bad |= asker >= t->desc->nnodes;
     struct ct_rank_state *all = in->bad || asker == t->desc->me ? NULL : ranktable_look(t->procs);
     if (all == NULL) {
-        return; /* we have our own; without memory the asker does without us */
+        return; /* this node's ranks are there; without memory the asking node goes without them */
     }
     struct evbuffer *body = evbuffer_new();
     ct_ranktable_pack(body, asker, number, t->desc->me, all, t->procs->n);
@@ -177,7 +177,7 @@ void ct_ranktable_take_ask(struct ct_ranktable *t, struct ct_unpack *in)
 
 void ct_ranktable_take(struct ct_ranktable *t, struct ct_unpack *in)
 {
-    (void)ct_unpack_u32(in); /* that is us */
+    (void)ct_unpack_u32(in); /* this node */
     uint32_t number = ct_unpack_u32(in), node = ct_unpack_u32(in);
     in->bad |= node >= t->desc->nnodes;
     if (in->bad || t->ranks == NULL || number != t->number || t->answered[node]) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The state of all ranks of the job, as processes: gathered from all nodes when somebody asks, for
- * --status and for PMIx's queries. One gathering is under way at a time; who asks meanwhile gets
- * its outcome too, so askers cost no more than the connection they come by. It ends when all nodes
- * have answered, or after CT_GATHER_LIMIT_MS without those that have not. For a node whose ranks
- * have all ended the head answers: its daemon may have left.
+ * The state of all ranks of the job as processes, gathered from all nodes when it is asked for: by
+ * --status and by PMIx's queries. One gathering is under way at a time. Who asks meanwhile gets the
+ * result of that gathering, so a question costs no more than the connection it comes by. A
+ * gathering ends when all nodes have answered, or after CT_GATHER_LIMIT_MS without the nodes that
+ * have not. The head answers for a node whose ranks have all ended, because its daemon may have
+ * left.
  */
 #ifndef CT_LAUNCHER_STATUS_RANKTABLE_H
 #define CT_LAUNCHER_STATUS_RANKTABLE_H
@@ -19,13 +20,13 @@
 #include "launcher/proc/proc.h"
 #include "launcher/msg/msg.h"
 
-/* A rank; all 0 before its start, and where its node has not answered. */
+/* A rank; all 0 before its start, and if its node has not answered. */
 struct ct_rank_state {
     uint32_t               pid;
-    uint32_t               letter; /* as in ps; 0: it is no more, or not yet */
+    uint32_t               letter; /* as in ps; 0: the process has ended, or is not started */
     uint32_t               wait_status, phase;
     bool                   ended;
-    uint64_t               cpu_ms, resident_bytes; /* with all below it */
+    uint64_t               cpu_ms, resident_bytes; /* of the process and all its descendants */
     struct ct_blocked_call blocked;
 };
 
@@ -35,9 +36,10 @@ struct ct_ranktable {
     struct ct_conn          *conn;
     struct ct_list           asks;
     struct event            *limit;
-    uint32_t                 number, missing; /* of the gathering under way; nodes to come */
-    struct ct_rank_state    *ranks;           /* by rank; NULL: none is under way */
-    bool                    *answered;        /* by node */
+    uint32_t                 number,
+        missing; /* the number of the gathering under way; nodes that have not answered */
+    struct ct_rank_state *ranks;    /* by rank; NULL: none is under way */
+    bool                 *answered; /* by node */
 };
 
 struct ct_ranktable_ask {
@@ -50,20 +52,21 @@ bool ct_ranktable_init(struct ct_ranktable *t, struct event_base *base,
                        const struct ct_jobdesc *desc, const struct ct_procs *procs,
                        struct ct_conn *conn);
 
-/* Has ask->done called, once, perhaps at once; t->ranks and t->answered are there meanwhile. When
- * out of memory they are NULL. It must not ask again. Whoever goes before takes it back. */
+/* Calls ask->done once, perhaps at once. t->ranks and t->answered are valid during that call, and
+ * NULL when out of memory. The callee must not ask again. A caller that goes before the call takes
+ * its question back. */
 void ct_ranktable_ask(struct ct_ranktable *t, struct ct_ranktable_ask *ask);
 
-/* The same at once, with this node's ranks alone. */
+/* As ct_ranktable_ask, at once and with the ranks of this node alone. */
 void ct_ranktable_ask_here(struct ct_ranktable *t, struct ct_ranktable_ask *ask);
 
 void ct_ranktable_take_back(struct ct_ranktable_ask *ask);
 
-/* The payload of CT_MSG_RANKS: the answer of a node with its ranks, in order. */
+/* Writes the payload of CT_MSG_RANKS: the answer of a node with its ranks, in order. */
 void ct_ranktable_pack(struct evbuffer *body, uint32_t asker, uint32_t number, uint32_t node,
                        const struct ct_rank_state *all, uint32_t n);
 
-/* CT_MSG_RANKS_ASK: another node wants to know; CT_MSG_RANKS: what we wanted to know. */
+/* Handle RANKS_ASK, another node's question, and RANKS, the answer to a question of this node. */
 void ct_ranktable_take_ask(struct ct_ranktable *t, struct ct_unpack *in);
 void ct_ranktable_take(struct ct_ranktable *t, struct ct_unpack *in);
 

@@ -30,7 +30,7 @@ struct ct_status_server {
     const struct ct_jobdesc *desc;
     const struct ct_procs   *procs;
     struct ct_ranktable     *table;
-    bool                     is_beside_head; /* our parent is ctranrun, and no router */
+    bool                     is_beside_head; /* the parent is ctranrun, and no router process */
     uint64_t                 t0;
     struct client            clients[MOST_CLIENTS];
 };
@@ -135,7 +135,7 @@ static void on_end(int fd, short what, void *arg)
 
 static void status_server_on_gone(void *arg, const char *why)
 {
-    (void)why; /* it has what it wanted, or not */
+    (void)why; /* the client has its answer, or gives up */
     let_go(arg);
 }
 

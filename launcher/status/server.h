@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Answers to ctranrun --status. The daemon listens on a socket in its session directory, which only
+ * Answers ctranrun --status. The daemon listens on a socket in its session directory, which only
  * its user can enter, and answers that user and the superuser alone (SO_PEERCRED). A client sends
- * one ASK, gets what it asked for (all ranks of the job, or that it is here) and the end of the
- * stream; it has CT_STATUS_LIMIT_MS for that, and there is room for few at a time.
+ * one question, gets the answer (all ranks of the job, or the job alone), and the stream ends. A
+ * client has CT_STATUS_LIMIT_MS for this, and only a few clients are served at a time.
  */
 #ifndef CT_LAUNCHER_STATUS_SERVER_H
 #define CT_LAUNCHER_STATUS_SERVER_H
@@ -16,8 +16,8 @@
 
 struct ct_status_server;
 
-/* NULL, with errno set, where there can be no such socket: the job does not need it. `d`,
- * `procs` and `table` must live as long as this. */
+/* Returns NULL with errno set if there can be no such socket; the job works without. `d`, `procs`
+ * and `table` must live as long as the server. */
 struct ct_status_server *ct_status_server_create(struct event_base       *base,
                                                  const struct ct_session *session,
                                                  const struct ct_jobdesc *d,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The asking side of --store-dump; see store_dump.h. A daemon of the job on this machine, which
- * answers to this user alone, says where the store is and hands over the job's key; then the
- * servers are asked as ranks ask them. Used by cli/options.c.
+ * The asking side of --store-dump; see store_dump.h. A daemon of the job on this machine answers
+ * this user alone, with the address of the store and the job's key. Then the servers are asked as
+ * ranks ask them. Used by ctranrun.c.
  */
 #include "config.h"
 #include "launcher/status/store_dump.h"
@@ -24,10 +24,10 @@ static const char HOSTS[] = "@boot/host/"; /* pmi/nodes.c: "2 ranks, world 0" */
 
 struct dump {
     const char *job;  /* NULL: all */
-    char      **told; /* jobs that have been shown: their other daemons would show the same */
+    char      **told; /* jobs that have been shown: their other daemons would show them again */
     bool        failed, found;
 
-    /* What a daemon has answered. */
+    /* The answer of a daemon. */
     struct ct_auth_key    key;
     struct ct_store_place first;
     char                **hosts; /* of a job of several */
@@ -52,7 +52,7 @@ static void store_dump_on_msg(void *arg, enum ct_msg_type type, struct ct_unpack
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
-/* The last world of the job for which all ranks of the host have come, by what the store holds;
+/* The last world of the job for which all ranks of the host have come, by the keys of the store;
  * -1: none. */
 static int world_of(const char *text, const char *host)
 {
@@ -128,7 +128,8 @@ static int show_all(struct dump *d, struct ct_store *store)
     if (rc == CTRAN_SUCCESS) {
         rc = store_dump_show_missing(d, store);
     }
-    for (uint32_t i = 0; i < n; i++) { /* one that does not answer keeps nobody from the others */
+    for (uint32_t i = 0; i < n;
+         i++) { /* a server that does not answer does not hold up the others */
         int one = show_server(store, i, &places[i]);
         rc = rc == CTRAN_SUCCESS ? one : rc;
     }
@@ -164,9 +165,10 @@ static void show_job(struct dump *d, const char *job, enum ct_status_ask answer)
     printf("# job %s\n", job);
     (void)fflush(stdout);
     if (answer != CT_STATUS_ASK_ANSWERED) {
-        fprintf(stderr,
-                "ctranrun: the daemon of job %s does not answer; it ends just now, or is stopped\n",
-                job);
+        fprintf(
+            stderr,
+            "ctranrun: the daemon of job %s does not answer; the daemon is ending, or is stopped\n",
+            job);
     } else if (!d->has_key || d->first.naddrs == 0) {
         fprintf(stderr,
                 "ctranrun: job %s has no store: its hosts are not all ready yet, or this build is "

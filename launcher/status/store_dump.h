@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* --store-dump: what a job's store holds, and what a start that is stuck waits for. */
+/* ctranrun --store-dump: what a job's store holds, and what a start that hangs waits for. */
 #ifndef CT_LAUNCHER_STATUS_STORE_DUMP_H
 #define CT_LAUNCHER_STATUS_STORE_DUMP_H
 
-/* Prints it of a job of this user that runs on this machine; NULL: of each. Returns ctranrun's
- * status. */
+/* Prints the store of a job of this user that runs on this machine; NULL: of each such job. Returns
+ * the exit status of ctranrun. */
 int ct_store_dump_run(const char *job);
 
 #endif

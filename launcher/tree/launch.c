@@ -20,8 +20,8 @@
 
 extern char **environ;
 
-/* Our environment without the traces of a PMIx server above us (another launcher's job), which
- * would mislead the one in the daemon. Settings of libpmix itself stay. */
+/* The environment of this process without the traces of a PMIx server above (another launcher's
+ * job), which would mislead the daemon's. Settings of libpmix itself stay. */
 static char **clean_env(void)
 {
     size_t n = 0, kept = 0;
@@ -37,7 +37,7 @@ static char **clean_env(void)
     return env;
 }
 
-/* What a child has instead of our descriptors; -1: /dev/null, or what we have (err). */
+/* The descriptors of a child; -1: /dev/null, or the descriptor of this process (err). */
 struct streams {
     int in, out, err, daemon;
 };
@@ -100,7 +100,7 @@ pid_t ct_launch_daemon(const char *daemon, const char *job, int *fd)
 
 /* ---- on other machines ----------------------------------------------------------------------- */
 
-/* The file in quotes where a shell would not take it for one word. */
+/* Quotes a file name if a shell would not take it for one word. */
 static void launch_quote(const char *file, char *out, size_t cap)
 {
     static const char plain[] =
@@ -117,7 +117,8 @@ static void launch_quote(const char *file, char *out, size_t cap)
     snprintf(out + len, cap - len, "'");
 }
 
-/* The agent's words, the host, and the words of the daemon's command. NULL when out of memory. */
+/* Makes the agent's words, the host, and the words of the daemon's command. NULL when out of
+ * memory. */
 static char **agent_command(const struct ct_jobdesc *d, const char *host)
 {
     char   file[4 * PATH_MAX];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Starting daemons: that of this machine as a child, and those of others by a launch agent, which
- * is ssh or any command that is used like it: AGENT HOST COMMAND... runs the command on the host
- * and passes its standard input and output on. Either way there is a stream to the daemon.
+ * Starts daemons: the daemon of this machine as a child, daemons of other machines by a launch
+ * agent. An agent is ssh or a command that is used like ssh: AGENT HOST COMMAND... runs the command
+ * on the host and passes its standard input and output on. Either way there is a stream to the
+ * daemon.
  */
 #ifndef CT_LAUNCHER_TREE_LAUNCH_H
 #define CT_LAUNCHER_TREE_LAUNCH_H
@@ -13,13 +14,13 @@
 
 #include "launcher/job/job.h"
 
-/* Starts the file `daemon` for the job in a session of its own, out of the terminal's reach.
- * Returns its pid, with the stream to it in *fd, or -1 with errno set. */
+/* Starts the file `daemon` for the job, in a session of its own, out of the terminal's reach.
+ * Returns its pid, with the stream to it in *fd; or -1 with errno set. */
 pid_t ct_launch_daemon(const char *daemon, const char *job, int *fd);
 
-/* Starts the job's agent for a host, out of the terminal's reach as well: nobody is asked for a
- * password. Returns the agent's pid, with the stream in *fd and its standard error, nonblocking, in
- * *err_fd, or -1 with errno set. */
+/* Starts the job's agent for a host, in a session of its own: it can ask nobody for a password.
+ * Returns the agent's pid, with the stream in *fd and its standard error, nonblocking, in *err_fd;
+ * or -1 with errno set. */
 pid_t ct_launch_agent(const struct ct_jobdesc *d, const char *host, int *fd, int *err_fd);
 
 #endif

@@ -19,7 +19,8 @@
 
 /* ---- standard input -------------------------------------------------------------------------- */
 
-/* Asks above for what all who read have asked for; tells when nobody reads any more. */
+/* Asks above for the input that all reading children have asked for; reports when no child reads
+ * any more. */
 static void ask_for_input(struct ct_router *h)
 {
     uint64_t least = UINT64_MAX;
@@ -59,7 +60,7 @@ static void take_credit(struct ct_router_child *c, struct ct_unpack *in)
     }
 }
 
-/* From node to node: down, where it is behind us, or else up. */
+/* Passes a message from node to node: down if the node is behind a child, else up. */
 static void router_pass_on(struct ct_router *h, enum ct_msg_type type, struct ct_unpack *in)
 {
     struct ct_unpack        look = *in;
@@ -150,8 +151,8 @@ static void pass_input(struct ct_router *h, const struct ct_unpack *in)
     }
 }
 
-/* What it neither has asked for nor may miss: a child to which too much of that has been said since
- * it was through with it, and for which as much waits, is lost. */
+/* Sends a message that the child has not asked for and must not miss. A child for which too many
+ * bytes of such messages wait is given up. */
 static void broadcast_to(struct ct_router_child *c, enum ct_msg_type type,
                          const struct ct_unpack *in)
 {
@@ -314,7 +315,7 @@ static bool router_pack(struct ct_router *h)
     return ok;
 }
 
-/* The daemon of our own node comes first: it has work to do while others are still reached. */
+/* The daemon of this node comes first: it has work to do while others are being reached. */
 static bool make_children(struct ct_router *h, const struct ct_span *parts, uint32_t n)
 {
     bool own = h->mine != CT_NO_NODE;

@@ -28,37 +28,41 @@
 #include "launcher/tree/router_state.h"
 #include "launcher/tree/span.h"
 
-/* For the nodes of `span`, of which `mine` is this machine's: makes the children and starts them.
- * So much output may go up at first. desc is borrowed. Returns false with errno set where no router
- * can be; that a child cannot be started is told as its loss. */
+/* Prepares a router for the nodes of `span`, of which `mine` is this machine's. At first
+ * credit_bytes of output may go up. `desc` is borrowed. ct_router_init returns false with errno set
+ * if there can be no router. ct_router_start starts the children; a child that cannot be started is
+ * reported as lost. */
 bool ct_router_init(struct ct_router *h, struct event_base *base, const struct ct_jobdesc *desc,
                     struct ct_span span, uint32_t mine, size_t credit_bytes,
                     const struct ct_router_ops *ops, void *arg);
 void ct_router_start(struct ct_router *h, const char *daemon);
 void ct_router_fini(struct ct_router *h);
 
-/* A message from above: to those that it concerns. Sets in->bad where it makes no sense. */
+/* Handles a message from above: sends it to the children that it concerns. Sets in->bad if the
+ * message makes no sense. */
 void ct_router_down(struct ct_router *h, enum ct_msg_type type, struct ct_unpack *in);
 
-/* The same for one that is made here: the body is freed; or that consists of a number. */
+/* The same for a message that this process makes: with a body, which is freed, or with one
+ * number. */
 void ct_router_send_down(struct ct_router *h, enum ct_msg_type type, struct evbuffer *body);
 void ct_router_down_u32(struct ct_router *h, enum ct_msg_type type, uint32_t v);
 
-/* Has the children end the job; those that are not there yet are stopped. */
+/* Tells the children to end the job. Children that have not joined are killed. */
 void ct_router_end(struct ct_router *h, uint32_t grace_ms);
 
-/* Writes out what is pending for children, waiting at most so long for each. */
+/* Writes out what is pending for children, and waits at most timeout_ms for each. */
 void ct_router_flush(struct ct_router *h, int timeout_ms);
 
-/* The children that are to be left alone while everything below us is killed: all, or all but the
- * daemon of this node. Returns how many; out has room for h->nchildren. */
+/* Lists the children that must live while all other processes below this one are killed: all
+ * children, or all but the daemon of this node. Returns how many; `out` has room for
+ * h->nchildren. */
 size_t ct_router_pids(const struct ct_router *h, bool remote_only, pid_t *out);
 
-/* Ends the streams to other machines and waits for the agents to end, for a while. For the moment
- * before this process goes. */
+/* Ends the streams to other machines, and waits for the agents to end, at most CT_AGENT_LIMIT_MS.
+ * Call before this process ends. */
 void ct_router_leave_remote(struct ct_router *h);
 
-/* Somebody has reaped a process, perhaps a child. */
+/* A process has been reaped, perhaps a child. */
 void ct_router_reaped(struct ct_router *h, pid_t pid, int wait_status);
 
 #endif

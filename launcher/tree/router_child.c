@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A child in the tree: its start, its first word, what its agent says on standard error, and if it
- * is lost, why, in one line. Part of the router; see router.h.
+ * A child of a router: its start, its HELLO, what its agent writes on standard error, and its loss,
+ * with the reason in one line. See router_child.h. Used by router.c and router_fence.c.
  */
 #include "config.h"
 #include "launcher/tree/router_child.h"
@@ -34,7 +34,8 @@ static const char *host_of(const struct ct_router_child *c)
 
 /* ---- what the agent says --------------------------------------------------------------------- */
 
-/* Keeps the end of it. Returns false when nothing can be read just now. */
+/* Reads the agent's standard error and keeps the end of it. Returns false if nothing can be read
+ * now. */
 static bool read_errors(struct ct_router_child *c)
 {
     char    text[512];
@@ -64,7 +65,7 @@ static void on_errors(int fd, short what, void *arg)
     read_errors(arg);
 }
 
-/* The last lines of it in one, with ": " before them if there is anything. */
+/* Writes the last lines of that text as one, with ": " before them if there are any. */
 static void describe_agent_text(struct ct_router_child *c, char *out, size_t cap)
 {
     while (read_errors(c)) {
@@ -78,7 +79,7 @@ static void describe_agent_text(struct ct_router_child *c, char *out, size_t cap
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* The agent, and what it has started here: it leads a session of its own. */
+/* Kills the agent and the processes that it has started here: it leads a session of its own. */
 static void kill_agent(const struct ct_router_child *c)
 {
     (void)kill(-c->pid, SIGKILL);
@@ -100,9 +101,9 @@ static bool is_ending(struct ct_router_child *c)
            waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
 }
 
-/* A daemon without its stream is of no use; an agent ends by itself when its host has said
- * good-bye, and then its status tells how that went. Returns false while it is to be waited for:
- * the others' streams must not wait with it. */
+/* A daemon without its stream is of no use. An agent ends by itself when its host has finished, and
+ * its status tells how that went. Returns false while the agent has time: the streams of the others
+ * must not wait for it. */
 bool ct_router_child_reap(struct ct_router_child *c)
 {
     if (c->pid <= 0 || c->reaped) {
@@ -152,8 +153,8 @@ static void describe_remote(struct ct_router_child *c, char *out, size_t cap)
     }
 }
 
-/* A signal for all of us may have ended the daemon and still be on its way to our loop, so this is
- * called one turn of it later; signals come first in a turn. */
+/* A signal to the whole group may have ended the daemon and still be on its way to this loop. So
+ * this is called one turn of the loop later; signals come first in a turn. */
 static void router_child_on_lost(evutil_socket_t fd, short what, void *arg)
 {
     static const struct timeval soon = {0, 2000};
@@ -202,12 +203,12 @@ static void router_child_on_gone(void *arg, const char *why)
     if (!c->stranger && !c->given_up) {
         c->stranger = !c->joined && c->remote && !ct_conn_has_ended(c->conn);
         snprintf(c->why, sizeof c->why, "%s%s%s",
-                 c->stranger ? "what came from there is not from a " CT_DAEMON_NAME
+                 c->stranger ? "the stream from there is not that of a " CT_DAEMON_NAME
                                " of this version: "
                              : "",
                  why,
-                 c->stranger ? "; is ctran the same there, and does no start-up file of a shell "
-                               "print anything?"
+                 c->stranger ? "; install the same ctran there, and let no start-up file of the "
+                               "shell print anything"
                              : "");
     }
     evtimer_add(c->lost, &at_once);
@@ -229,15 +230,14 @@ void ct_router_child_stop(struct ct_router_child *c)
         } else {
             (void)kill(c->pid, SIGKILL);
         }
-        evtimer_add(c->lost, &at_once); /* who is behind the agent sees the stream end */
+        evtimer_add(c->lost, &at_once); /* the process behind the agent sees its stream end */
     }
 }
 
 void ct_router_child_give_up(struct ct_router_child *c)
 {
     static const struct timeval at_once = {0, 0};
-    snprintf(c->why, sizeof c->why,
-             "it takes nothing of what it is sent, and more than %d MiB wait for it",
+    snprintf(c->why, sizeof c->why, "more than %d MiB of messages wait, and none is taken",
              CT_BROADCAST_BEHIND_MAX >> 20);
     c->given_up = true;
     ct_router_child_stop(c);
@@ -263,8 +263,8 @@ void ct_router_child_take_hello(struct ct_router_child *c, struct ct_unpack *in)
     if (in->bad || c->joined || strcmp(build, PACKAGE_VERSION) != 0) {
         c->stranger = true;
         snprintf(c->why, sizeof c->why,
-                 CT_DAEMON_NAME " there is of version %.64s, this is ctranrun %s; install the same "
-                                "on every host",
+                 CT_DAEMON_NAME " there has version %.64s, ctranrun here has version %s; install "
+                                "the same version on every host",
                  in->bad ? "unknown" : build, PACKAGE_VERSION);
         in->bad = true;
         return;

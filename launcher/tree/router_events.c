@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events on their way down (pmix/event.h), to all children but the node that tells them. Ranks tell
- * as much as they like, and children take it as fast as they can.
+ * Events on their way down (pmix/event.h), to all children except the node that tells them. Ranks
+ * tell as many events as they like, and children take events as fast as they can.
  *
- * An event is kept once for all children, each of which is given the next one when it has taken
- * what it was given. So a slow child costs no memory of its own; and how far it is tells the head,
- * by EVENT_TAKEN from router to router, which tells the source only then to send more
- * (head/nodes.c). A router has taken an event when its own children have. One that stands still is
- * not waited for: what is kept for it is bounded, and of what goes beyond it misses the oldest.
+ * An event is kept once for all children. A child gets the next event when it has taken those that
+ * it was given, so a slow child costs no memory of its own. The progress of the children goes to
+ * the head by EVENT_TAKEN, from router to router, and only then the head lets the source send more
+ * (head/nodes.c). A router process has taken an event when its own children have. Nobody waits for
+ * a child that stands still: what is kept for it is bounded, and beyond that it misses the oldest
+ * events.
  *
- * Standing still is seen by looking from time to time: at what has been written to a stream, and
- * for word from a router, which gives some while it waits for others. Looks are counted, not time,
- * so that nobody stands still since this process did.
+ * A child stands still if several looks see no progress: no byte is written to its stream, and no
+ * EVENT_TAKEN has come, which a router process also sends while it waits for others. Looks are
+ * counted, not time, so that a pause of this process makes no child stand still.
  *
- * Invariant of each child: first <= taken <= fed <= last. Part of the router; see router.h.
+ * Invariant of each child: first <= taken <= fed <= last. Used by router.c and router_child.c.
  */
 #include "config.h"
 #include "launcher/tree/router_events.h"
@@ -41,7 +42,7 @@ static struct ct_router_event *router_event_at(const struct ct_router_events *l,
     return l->ring[number & (l->cap - 1)];
 }
 
-/* The node that tells it has it. */
+/* Whether the event comes from this child's node, which has it already. */
 static bool router_events_is_source(const struct ct_router_child *c,
                                     const struct ct_router_event *e)
 {
@@ -79,7 +80,7 @@ static void note_missed(struct ct_router_child *c)
     char more[48], text[256];
     if (c->events.missed++ == 0) {
         snprintf(text, sizeof text,
-                 "it does not keep up with what it is sent; %d MiB of events wait for it, and its "
+                 "the host takes events too slowly; %d MiB of events wait for the host, and its "
                  "ranks%s miss others; is " CT_DAEMON_NAME " stopped there, or the host too busy?",
                  CT_EVENTS_BEHIND_MAX >> 20, router_events_describe_behind(c, more));
         router_events_warn(c, text);
@@ -91,7 +92,8 @@ static void router_events_note_caught_up(struct ct_router_child *c)
     char more[48], text[256];
     c->events.still = false;
     if (c->events.missed > 0) {
-        snprintf(text, sizeof text, "it keeps up again; its ranks%s have missed %" PRIu64 " events",
+        snprintf(text, sizeof text,
+                 "the host takes events in time again; its ranks%s have missed %" PRIu64 " events",
                  router_events_describe_behind(c, more), c->events.missed);
         c->events.missed = 0;
         router_events_warn(c, text);
@@ -164,7 +166,8 @@ static void tell_taken(struct ct_router *h, uint32_t n)
     evbuffer_free(body);
 }
 
-/* Tells above what those who are waited for have taken, and forgets what all have. */
+/* Reports above what all children that are waited for have taken, and drops what all children
+ * have. */
 static void router_events_report_taken(struct ct_router *h)
 {
     static const struct timeval look = {CT_EVENTS_LOOK_MS / 1000, CT_EVENTS_LOOK_MS % 1000 * 1000};
@@ -201,7 +204,7 @@ static void router_events_note_taken_all(struct ct_router_child *c)
 
 static void on_drained(void *arg);
 
-/* Gives it what is next, as long as little waits for it. */
+/* Sends the child its next events, as long as little waits in its stream. */
 static void router_events_send_next(struct ct_router_child *c)
 {
     struct ct_router_events *l = &c->router->events;
@@ -220,7 +223,7 @@ static void router_events_send_next(struct ct_router_child *c)
     }
 }
 
-/* All that was sent is written out: a daemon takes it then, a router says so. */
+/* All that was sent is written out: a daemon has taken it; a router process reports that itself. */
 static void on_drained(void *arg)
 {
     struct ct_router_child *c = arg;
@@ -273,7 +276,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
             c->events.looks = 0;
         }
     }
-    tell_taken(h, 0); /* we do not stand still */
+    tell_taken(h, 0); /* this router does not stand still */
     router_events_report_taken(h);
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fences in the tree: what the children have for one is put together, and goes up as one message,
- * until a process has it from all who take part; from there the whole goes down again to them.
+ * Fences in the tree. The contributions of the children to a fence are put together and go up as
+ * one message, until a process has the contributions of all ranks that take part. From there the
+ * whole goes down again to these children.
  *
- * A fence is known by its list of ranks. There is one at a time of each list, since a process comes
- * to the next only when it is through this, and then its answer has passed here. In a job that
- * outlives deaths all fences go to the head, which alone knows whether somebody is missing.
+ * The list of ranks identifies a fence. There is one fence at a time of each list, because a
+ * process comes to the next fence only after this one, and then the answer has passed here. In a
+ * job that outlives deaths all fences go to the head, which alone knows whether a rank is missing.
+ * Used by router.c.
  */
 #include "config.h"
 #include "launcher/tree/router_fence.h"
@@ -22,7 +24,7 @@ struct fence {
     size_t           ranks_len;
     bool            *wanted; /* by child: it takes part */
     uint32_t         missing;
-    bool             here; /* nobody else takes part */
+    bool             here; /* no rank elsewhere takes part */
     uint32_t         status;
     struct evbuffer *data;
 };
@@ -38,7 +40,7 @@ static void free_fence(struct fence *f)
     free(f);
 }
 
-/* Who has to come, by the list of ranks. */
+/* Finds the children that take part, by the list of ranks. */
 static bool find_members(struct ct_router *h, struct fence *f)
 {
     struct ct_unpack in = {.at = f->ranks, .left = f->ranks_len};
@@ -111,7 +113,7 @@ static const uint8_t *take_ranks(struct ct_unpack *in, size_t *len)
     return at;
 }
 
-/* All of ours have come. Returns false when out of memory. */
+/* All children that take part have come. Returns false when out of memory. */
 static bool fence_complete(struct ct_router *h, struct fence *f)
 {
     struct evbuffer *body = evbuffer_new();

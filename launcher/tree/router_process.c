@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The process between two levels of the tree; see router_process.h. Used by ctrand.c. */
+/* A process of the tree that has a parent and children; see router_process.h. Used by ctrand.c. */
 #include "config.h"
 #include "launcher/tree/router_process.h"
 
@@ -25,7 +25,7 @@ struct process {
     struct ct_jobdesc  desc;
     struct ct_router   router;
     bool               have_job, leaving;
-    bool               missed; /* a child was lost: the head has to say what becomes of the rest */
+    bool               missed; /* a child was lost: the head decides about the rest */
 };
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -38,7 +38,7 @@ static void router_process_on_reaped(void *arg, pid_t pid, int wait_status)
     }
 }
 
-/* Kills what is below us, but for agents whose hosts are still to be ended in order. */
+/* Kills all descendants, except agents whose hosts are still to end in order. */
 static void clear_up(struct process *r, bool spare_agents)
 {
     pid_t  none[1] = {0}, *spared = none;
@@ -57,7 +57,8 @@ static void clear_up(struct process *r, bool spare_agents)
     }
 }
 
-/* Nobody above us is left: each process behind us clears up on its host when its stream ends. */
+/* No process above is left. Each process behind this one cleans up its host when its stream
+ * ends. */
 static _Noreturn void router_process_vanish(struct process *r, int status)
 {
     if (r->have_job) {
@@ -74,7 +75,7 @@ static void router_process_on_sent(void *arg)
     _exit(0);
 }
 
-/* Says good-bye when all below has, and all output has gone up. */
+/* Sends DONE when all children have, and all output has gone up. */
 static void router_process_leave_if_over(struct process *r)
 {
     const struct ct_router *h = &r->router;
@@ -143,7 +144,7 @@ static bool have_wdirs(const struct ct_jobdesc *d)
     return true;
 }
 
-/* The daemon is to find what one beside ctranrun would. */
+/* The daemon must find what a daemon beside ctranrun finds. */
 static void router_process_enter_dir(struct process *r)
 {
     char why[PATH_MAX + 128];
@@ -198,13 +199,13 @@ static void router_process_on_msg(void *arg, enum ct_msg_type type, struct ct_un
 
 static void router_process_on_gone(void *arg, const char *why)
 {
-    (void)why; /* nobody is left to be told */
+    (void)why; /* no process is left to be told */
     router_process_vanish(arg, CT_EXIT_INTERNAL);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* Our standard input and output are the stream, and nobody else's who is started from here. */
+/* Standard input and output are the stream: no process that this one starts may have them. */
 static bool take_stream(int fds[2])
 {
     for (int i = 0; i < 2; i++) {

@@ -21,11 +21,12 @@
 #include "launcher/tree/span.h"
 
 struct ct_router_ops {
-    /* A message for above. The payload is gone after the return. */
+    /* A message goes up. The payload is gone after the return. */
     void (*up)(void *arg, enum ct_msg_type type, const void *data, size_t len_bytes);
-    /* A child has said its first word. Not called for one of another version, which is lost. */
+    /* A child has joined. Not called for a child of another version, which is reported as lost. */
     void (*joined)(void *arg, uint32_t node, bool remote);
-    /* A child is gone that has not said DONE; one line. Its ranks' children may have come to us. */
+    /* A child is gone that has not sent DONE; `why` is one line. The descendants of its ranks may
+     * be children of this process now. */
     void (*lost)(void *arg, uint32_t node, bool remote, const char *why);
     /* No child is left. */
     void (*over)(void *arg);
@@ -43,57 +44,58 @@ struct ct_router_child_ops {
 
 struct ct_router_child {
     struct ct_router *router;
-    struct ct_span    span; /* the nodes behind it, itself the first */
+    struct ct_span    span; /* the nodes behind the child; the first is its own */
     uint32_t          index;
-    bool            remote; /* the child is an agent and speaks for a router; else it is a daemon */
-    pid_t           pid;
-    bool            reaped;
-    int             wait_status; /* once it is reaped */
-    uint64_t        reap_by_ns;  /* an agent that is ending is killed then; 0: not yet awaited */
+    bool  remote; /* the child is an agent that speaks for a router process; else it is a daemon */
+    pid_t pid;
+    bool  reaped;
+    int   wait_status;   /* once it is reaped */
+    uint64_t reap_by_ns; /* when an agent that is ending is killed; 0: it is not awaited yet */
     struct ct_conn *conn;
     struct event   *lost, *errors;
     int             err_fd;           /* the agent's standard error, -1 for none */
-    char            agent_text[1024]; /* the end of what came from there */
+    char            agent_text[1024]; /* the end of what the agent wrote there */
     char            why[512];         /* how the stream ended */
-    bool            joined, stranger; /* it is no daemon of ours */
-    bool            done, gone;       /* it has finished; nothing follows */
-    bool            given_up;         /* it is ended for what waits for it */
-    size_t          broadcast_bytes;  /* to it as to all, since it last was through with that: */
-    uint64_t        broadcast_end;    /* where that ends in its stream */
-    bool            reads;            /* some rank there gets input */
-    uint64_t        in_credit;        /* bytes of input it has asked for */
+    bool joined, stranger; /* stranger: what the child sends is not from a daemon of this version */
+    bool done, gone;       /* done: it has sent DONE; gone: nothing follows */
+    bool given_up;         /* the child is killed, because too many messages wait for it */
+    size_t   broadcast_bytes; /* bytes of broadcasts that were sent since none waited */
+    uint64_t broadcast_end;   /* where these bytes end in the stream */
+    bool     reads;           /* a rank behind the child gets input */
+    uint64_t in_credit;       /* bytes of input that the child has asked for */
     struct {
-        uint64_t fed, taken; /* of those that are kept, it has been given, and has taken */
-        uint32_t owed;       /* that a router was given and has not said to have been taken */
-        uint64_t missed;     /* since it had all */
-        uint64_t written;    /* to its stream at the last look, */
-        uint32_t looks;      /* in a row that saw no move; and too many: */
-        bool     still;      /* it is not waited for until it has all */
+        uint64_t fed,
+            taken; /* numbers: below `fed` the child was sent events, below `taken` it took them */
+        uint32_t owed;    /* events that a router process was sent and has not reported as taken */
+        uint64_t missed;  /* events missed since the child had all */
+        uint64_t written; /* bytes written to the stream at the last look */
+        uint32_t looks;   /* looks in a row that saw no progress */
+        bool     still;   /* too many looks: nobody waits for the child until it has all events */
     } events;
 };
 
-/* Events that some child has not taken, and their numbers; router_events.c. */
+/* Events that some child has not taken, by number; router_events.c. */
 struct ct_router_events {
     struct ct_router_event **ring; /* by number modulo cap, a power of two */
     size_t                   cap, bytes;
-    uint64_t                 first, last; /* from one to the number of the next */
-    uint64_t                 told; /* below this one the way up has heard that they are taken */
+    uint64_t                 first, last; /* the number of the first event; of the next event */
+    uint64_t                 told;        /* events below this number are reported as taken */
     struct event            *look;
 };
 
 struct ct_router {
-    struct event_base                *base;
-    const struct ct_jobdesc          *desc;
-    uint8_t                          *packed; /* the description as it travels */
-    size_t                            packed_len;
-    struct ct_span                    span; /* the nodes of this process */
-    uint32_t                          mine; /* the one that it serves itself, CT_NO_NODE for none */
+    struct event_base       *base;
+    const struct ct_jobdesc *desc;
+    uint8_t                 *packed; /* the description as it is sent */
+    size_t                   packed_len;
+    struct ct_span           span; /* the nodes of this process */
+    uint32_t mine; /* the node that this process serves itself, CT_NO_NODE for none */
     struct ct_router_child           *children;
     uint32_t                          nchildren, ngone;
     struct ct_merge                  *merge;
-    struct ct_list                    fences; /* under way; router_fence.c */
+    struct ct_list                    fences; /* under way; router_fence.h */
     struct ct_router_events           events;
-    uint64_t                          in_credit; /* bytes of input asked for above */
+    uint64_t                          in_credit; /* bytes of input that this router has asked for */
     bool                              in_closed, ending;
     const struct ct_router_child_ops *child_ops;
     const struct ct_router_ops       *ops;

@@ -4,7 +4,7 @@
  * objects lack an attribute, say), and has no check of its own.
  *
  * Used where hwloc is given a file: by synthetic.c, and, for HWLOC_XMLFILE, by load.c and the
- * launcher's place.c.
+ * launcher's place/places.c.
  */
 #ifndef CT_TOPO_TRIAL_H
 #define CT_TOPO_TRIAL_H

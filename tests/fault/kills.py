@@ -37,7 +37,7 @@ if "without libsodium" in run(*WHERE[1], "true")[2]:
 HOW = {"was killed by signal 9 (Killed)", "was killed by signal 11 (Segmentation fault)",
        "exited with status 3 without ctran_finalize"}
 LOST = re.compile(r"ctranrun: job \w+: rank (\d+) \(pid \d+ on host [^)]*\) (.*); "
-                  r"the job goes on without it")
+                  r"the job goes on without the rank")
 
 soak = os.environ.get("CT_SOAK", "0") == "1"
 kills = int(os.environ.get("CT_KILLS", "500" if soak else "20"))

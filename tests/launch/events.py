@@ -63,10 +63,10 @@ for _ in PLACES[1:]:
 
 # What waits for it is 32 MiB at most, where the last one is told four times as much. It stands
 # still before its router, and before the head.
-FLOOD, WAITS_MB, TOLD = 2500, 32, re.compile(r"ctranrun: job \w+: host b: it does not keep up with "
-                                             r"what it is sent; 32 MiB of [^\n]* too busy\?\n")
-MISSED = re.compile(r"ctranrun: job \w+: host b: it keeps up again; its ranks have missed [1-9]\d* "
-                    r"events\n")
+FLOOD, WAITS_MB, TOLD = 2500, 32, re.compile(r"ctranrun: job \w+: host b: the host takes events "
+                                             r"too slowly; 32 MiB of [^\n]* too busy\?\n")
+MISSED = re.compile(r"ctranrun: job \w+: host b: the host takes events in time again; its ranks "
+                    r"have missed [1-9]\d* events\n")
 for stands in ("ctrand --job", "--router") if len(PLACES) > 1 else ():
     with Job("--launch-agent", AGENT, "-H", "a,b,c", NOTIFY, "flood", FLOOD,
              stdin=subprocess.PIPE) as job:

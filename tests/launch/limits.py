@@ -16,7 +16,7 @@ def few_files():
 
 
 NEED = (r"ctranrun: job \w+: 64 ranks on one node need %d open files, the hard limit is 100; raise "
-        r"it \(ulimit -Hn[^\n]*\n")
+        r"the limit \(ulimit -Hn[^\n]*\n")
 expect(["-n", 64, "true"], 1, out="", err=NEED % (4 * 64 + 64), preexec_fn=few_files)
 expect(["-n", 64, "--dry-run", "true"], 1, out="", err=NEED % (4 * 64 + 64), preexec_fn=few_files)
 expect(["-n", 64, "--stdin", "all", "true"], 1, out="", err=NEED % (5 * 64 + 64),
@@ -39,7 +39,8 @@ if os.getuid() == 0:
             status, out, err = run("-n", 64, "true", env={"TMPDIR": d}, preexec_fn=nobody)
             check(status == 1 and re.fullmatch(
                 r"ctranrun: job \w+: 64 ranks need as many processes, only \d more can be made: "
-                r"the user's limit of processes is 8, \d+ are there; raise it \(ulimit -u[^\n]*\n",
+                r"the user's limit of processes is 8, \d+ are there; raise the limit "
+                r"\(ulimit -u[^\n]*\n",
                 err),
                 f"RLIMIT_NPROC: {status} {err!r}")
         else:
@@ -68,7 +69,7 @@ GROUPS = ("mount -t tmpfs none /sys/fs/cgroup; mkdir /sys/fs/cgroup/pids; "
 got = elsewhere(GROUPS % "100", "-n", 11, "true")
 check(got[0] == 1 and got[1] == "" and re.fullmatch(
     r"ctranrun: job \w+: 11 ranks need as many processes, only 10 more can be made: pids.max of "
-    r"control group / is 100, 90 are there; raise it \([^\n]*--pids-limit[^\n]*\n", got[2]),
+    r"control group / is 100, 90 are there; raise the limit \([^\n]*--pids-limit[^\n]*\n", got[2]),
     f"pids.max: {got}")
 got = elsewhere(GROUPS % "100", "-n", 10, "true")
 check(got[0] == 0 and re.fullmatch(

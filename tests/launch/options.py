@@ -163,7 +163,7 @@ with tempfile.TemporaryDirectory() as d:
     cannot(own[:18] + struct.pack("=H", other) + own[20:], 126,
            ["made for " + ("AArch64" if other == 183 else "x86-64"), "this machine is"])
     cannot(own[:18] + struct.pack("=H", 0xfffe) + own[20:], 126, ["ELF machine 65534"])
-    cannot(own[:16] + struct.pack("=H", 1) + own[18:], 126, ["object file", "link it"])
+    cannot(own[:16] + struct.pack("=H", 1) + own[18:], 126, ["object file", "link the program"])
     loader = own.find(b"/ld-")
     if loader > 0:
         cannot(own[:loader] + b"/no-" + own[loader + 4:], 127, ["its loader /", "/no-"])

@@ -67,7 +67,7 @@ for machine, args, words in (
     check(f", cpu {words}: true\n" in got[1], f"{machine} {args}: {got[1]!r}, expected {words!r}")
 for args in (["--map-by", "l3cache"], ["--bind-to", "l3cache"]):
     expect([*args, "true"], 2, out="", env={"HWLOC_SYNTHETIC": TWO_NODES},
-           err=rf"ctranrun: job \w+: {args[0]}: this machine tells of no L3 cache; say [^\n]*\n")
+           err=rf"ctranrun: job \w+: {args[0]}: this machine tells of no L3 cache; use [^\n]*\n")
 got = run("--dry-run", "-n", 3, "--map-by", "core:pe=2", "--bind-to", "none", "true",
           env={"HWLOC_SYNTHETIC": TWO_NODES})
 check(got[1].count("not bound:") == 3, f"--map-by with --bind-to none: {got}")

@@ -7,7 +7,7 @@ from launch import CLIENT, expect
 
 HOST = re.escape(socket.gethostname())
 WHO = rf"ctranrun: job [0-9a-f]{{6}}: rank %d \(pid \d+ on host {HOST}\) %s"
-ON = "; the job goes on without it\n"
+ON = "; the job goes on without the rank\n"
 
 
 def rank_does(rank, what, others="exit 0"):
@@ -21,7 +21,7 @@ expect(rank_does(2, "kill -KILL $$"), 0, out="",
 expect(rank_does(0, "kill -SEGV $$", "echo $PMIX_RANK | grep -c ."), 0, out="1\n1\n1\n",
        err=WHO % (0, r"was killed by signal 11 \(Segmentation fault\)") + ON)
 expect(["--enable-recovery", "-n", 3, "sh", "-c", "kill -KILL $$"], 137,
-       err=r"(?:[^\n]* was killed by signal 9 \(Killed\); the job goes on without it\n){3}")
+       err=r"(?:[^\n]* was killed by signal 9 \(Killed\); the job goes on without the rank\n){3}")
 # Other ends do: the first status that is not 0.
 expect(rank_does(1, "exit 7"), 7, out="", err=WHO % (1, r"exited with status 7") + "\n")
 expect(rank_does(1, "kill -KILL $$", "exit 5"), 5, out="",

@@ -140,9 +140,9 @@ for place, where in PLACES:
     SAYS = r"ctranrun: job \w+: "
     expect([*place, "-x", "STAY=1", SPAWNER, "parent", 2, "-", "sh", "-c", "exit 7"], 7,
            err=SAYS + r"rank [01] [^\n]* status 7\n" + SAYS +
-           r"job \w+, which rank 0 spawned, failed with status 7; this one is ended\n")
+           r"job \w+, which rank 0 spawned, failed with status 7; this job is ended\n")
     got = run("--enable-recovery", *place, SPAWNER, "parent", 1, "-", "sh", "-c", "exit 7")
-    check(got[0] == 7 and "this one goes on" in got[2], f"with --enable-recovery: {got}")
+    check(got[0] == 7 and "this job goes on" in got[2], f"with --enable-recovery: {got}")
     for signo, status in ((signal.SIGTERM, 143), (signal.SIGKILL, -9)):
         with Job(*place, "-x", "STAY=1", SPAWNER, "parent", 3, "-", "sleep", 1000) as job:
             check(job.proc.stdout.readline() == b"SUCCESS\n", "children run")

@@ -74,8 +74,8 @@ dies(["sh", "-c", f"{CLIENT} init fence only 1 exit 0 wait; exit 0"],
 # Time.
 status, out, err = run("-n", 2, "--timeout", "0.3", "sleep", "1000")
 check(status == 124 and
-      re.fullmatch(r"ctranrun: job \w+: still running after 0.3 s \(--timeout\); it is ended\n",
-                   err),
+      re.fullmatch(r"ctranrun: job \w+: still running after 0.3 s \(--timeout\); "
+                   r"the job is ended\n", err),
       f"--timeout: {status} {err!r}")
 expect(["-n", 2, "--timeout", "1000", "true"], 0, out="", err="")
 

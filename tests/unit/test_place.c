@@ -255,11 +255,11 @@ static void test_map(void **state)
     expect(
         make_machine(4, false, false), o,
         "CTRAN_GPU_MAP \"0=3;1=3\" gives local rank 1 of host a GPU 3, which another rank has, and "
-        "--gpus-per-rank 2 asks for GPUs of their own; name another one for it");
+        "--gpus-per-rank 2 asks for GPUs of their own; name another GPU for that rank");
     o.map = "0=1"; /* rank 1 is left with its turn */
     expect(make_machine(4, false, false), o,
            "CTRAN_GPU_MAP \"0=1\" gives local rank 1 of host a GPU 1, which another rank has, and "
-           "--gpus-per-rank 2 asks for GPUs of their own; name another one for it");
+           "--gpus-per-rank 2 asks for GPUs of their own; name another GPU for that rank");
     o.map = "0=3;1=0";
     o.visible = "0,1,2";
     expect(make_machine(4, false, false), o,
@@ -267,8 +267,8 @@ static void test_map(void **state)
            "of the two out");
     o.map = "none";
     expect(make_machine(4, false, false), o,
-           "CTRAN_GPU_MAP \"none\" gives local rank 0 of host a no GPU, and one is asked for "
-           "(--map-by gpu or --gpus-per-rank); give it one, or leave these options out");
+           "CTRAN_GPU_MAP \"none\" gives local rank 0 of host a no GPU, and --map-by gpu "
+           "or --gpus-per-rank asks for one; give that rank a GPU, or leave these options out");
 }
 
 int main(void)

@@ -86,7 +86,8 @@ static void test_frames(void **state)
         assert_string_equal(e.got, want);
     }
     feed(bytes, frame(bytes, MAGIC, 1, CT_MSG_START, 0), 512, &e);
-    unit_contains(e.why, "speaks version 1 of the launcher's protocol, and this is version 10");
+    unit_contains(e.why,
+                  "speaks version 1 of the launcher's protocol, and this process version 10");
     feed(bytes, frame(bytes, MAGIC + 1, VERSION, CT_MSG_START, 0), 512, &e);
     unit_contains(e.why, "no message");
     feed(bytes, frame(bytes, MAGIC, VERSION, CT_MSG_TYPES, 0), 512, &e);

@@ -307,13 +307,14 @@ static void test_still(void **state)
     }
     assert_int_equal(w->peers[FAR].got, MANY);
     assert_int_equal(w->warnings, 1);
-    assert_non_null(strstr(w->text, "it does not keep up with what it is sent; 32 MiB of events"));
+    assert_non_null(strstr(w->text, "the host takes events too slowly; 32 MiB of events"));
     assert_true(w->router.children[OWN].events.still);
     read_all(w, OWN);
     assert_int_equal(w->peers[OWN].last, MANY);
     assert_in_range(w->peers[OWN].got, CT_EVENTS_BEHIND_MAX / (EVENT + 100), MANY - 1);
     char wanted[128];
-    (void)snprintf(wanted, sizeof wanted, "it keeps up again; its ranks have missed %u events",
+    (void)snprintf(wanted, sizeof wanted,
+                   "the host takes events in time again; its ranks have missed %u events",
                    MANY - w->peers[OWN].got);
     assert_string_equal(w->text, wanted);
     assert_int_equal(w->warnings, 2);
@@ -409,8 +410,8 @@ static void test_broadcast(void **state)
     while (w->lost == 0) {
         assert_int_not_equal(event_base_loop(w->base, EVLOOP_ONCE), -1);
     }
-    assert_non_null(strstr(w->text, "on host a) was lost (it takes nothing of what it is sent, and "
-                                    "more than 64 MiB wait for it); its ranks are killed"));
+    assert_non_null(strstr(w->text, "on host a) was lost (more than 64 MiB of messages wait, and "
+                                    "none is taken); its ranks are killed"));
     assert_false(w->router.children[FAR].given_up || w->router.children[TELLER].given_up);
 }
 
