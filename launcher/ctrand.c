@@ -21,9 +21,9 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "launcher/io/io.h"
 #include "launcher/launcher.h"
 #include "launcher/place/place.h"
-#include "launcher/io/io.h"
 #include "launcher/tree/tree.h"
 
 /* ---- messages -------------------------------------------------------------------------------- */

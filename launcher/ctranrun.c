@@ -11,14 +11,14 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "launcher/cli/cli.h"
 #include "launcher/head/head.h"
+#include "launcher/hosts/hosts.h"
+#include "launcher/io/io.h"
 #include "launcher/job/job.h"
 #include "launcher/launcher.h"
-#include "launcher/hosts/hosts.h"
-#include "launcher/cli/cli.h"
 #include "launcher/place/place.h"
 #include "launcher/proc/proc.h"
-#include "launcher/io/io.h"
 #include "launcher/status/status.h"
 
 /* The debugger's file takes the place of its name. */

@@ -16,9 +16,9 @@
 
 #include "base/base.h"
 #include "launcher/cli/foreign.h"
-#include "launcher/launcher.h"
 #include "launcher/cli/options_take.h"
 #include "launcher/job/job.h"
+#include "launcher/launcher.h"
 
 static const struct ct_option_row rows[] = {
     {{"-n", "-np", "--np"}, "N", ct_take_ranks, "start N ranks (default 1)"},

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "launcher/launcher.h"
 #include "launcher/job/job.h"
+#include "launcher/launcher.h"
 
 bool ct_options_complain(const char *fmt, ...)
 {

@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "launcher/status/status.h"
-#include "launcher/launcher.h"
-#include "launcher/place/place.h"
 #include "launcher/io/io.h"
 #include "launcher/job/job.h"
+#include "launcher/launcher.h"
+#include "launcher/place/place.h"
+#include "launcher/status/status.h"
 
 extern char **environ;
 

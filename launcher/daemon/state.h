@@ -7,13 +7,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "launcher/place/place.h"
-#include "launcher/job/job.h"
 #include "launcher/daemon/nodestore.h"
+#include "launcher/io/io.h"
+#include "launcher/job/job.h"
+#include "launcher/msg/msg.h"
+#include "launcher/place/place.h"
 #include "launcher/pmix/pmix.h"
 #include "launcher/proc/proc.h"
-#include "launcher/msg/msg.h"
-#include "launcher/io/io.h"
 #include "launcher/status/status.h"
 
 struct ct_daemon {

@@ -16,13 +16,12 @@
 
 #include "base/base.h"
 #include "launcher/family/jobs.h"
-#include "launcher/io/io.h"
-#include "launcher/tree/tree.h"
-#include "launcher/launcher.h"
-#include "launcher/job/job.h"
-#include "launcher/proc/proc.h"
 #include "launcher/family/spawned_place.h"
+#include "launcher/io/io.h"
 #include "launcher/job/job.h"
+#include "launcher/launcher.h"
+#include "launcher/proc/proc.h"
+#include "launcher/tree/tree.h"
 
 enum { CONTROL, OUT, ERR, STREAMS, CONTROL_FD = 3, FAMILY_FD };
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "launcher/launcher.h"
 #include "launcher/job/job.h"
+#include "launcher/launcher.h"
 
 /* Whether the name is in the list, which has ',' between names. */
 static bool is_listed(const char *list, const char *name)

@@ -9,13 +9,13 @@
 #include <sys/types.h>
 
 #include "base/base.h"
-#include "launcher/head/run.h"
-#include "launcher/tree/tree.h"
-#include "launcher/io/io.h"
 #include "launcher/family/family.h"
+#include "launcher/head/run.h"
+#include "launcher/io/io.h"
+#include "launcher/job/job.h"
 #include "launcher/msg/msg.h"
 #include "launcher/status/status.h"
-#include "launcher/job/job.h"
+#include "launcher/tree/tree.h"
 
 enum { CT_HEAD_SIGNALS = 8 };
 

@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "launcher/hosts/order.h"
-#include "launcher/hosts/list.h"
-#include "launcher/launcher.h"
 #include "launcher/cli/cli.h"
+#include "launcher/hosts/list.h"
+#include "launcher/hosts/order.h"
 #include "launcher/job/job.h"
+#include "launcher/launcher.h"
 
 extern char **environ;
 

@@ -8,8 +8,8 @@
 #ifndef CT_LAUNCHER_HOSTS_ORDER_H
 #define CT_LAUNCHER_HOSTS_ORDER_H
 
-#include "launcher/hosts/list.h"
 #include "launcher/cli/cli.h"
+#include "launcher/hosts/list.h"
 
 /* Puts the hosts in order if that is asked for, and prints the order if places are printed. Returns
  * false after one line on standard error. */

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "launcher/launcher.h"
 #include "launcher/io/ownfd.h"
+#include "launcher/launcher.h"
 
 struct ct_input {
     struct event      *readable, *again;

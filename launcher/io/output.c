@@ -22,8 +22,8 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "launcher/launcher.h"
 #include "launcher/io/ownfd.h"
+#include "launcher/launcher.h"
 #include "launcher/msg/msg.h"
 
 enum {

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "launcher/launcher.h"
 #include "launcher/io/outdir.h"
+#include "launcher/launcher.h"
 
 struct channel;
 

@@ -9,9 +9,9 @@
 
 #include "base/auth.h"
 #include "base/base.h"
-#include "launcher/launcher.h"
 #include "launcher/job/ranklist.h"
 #include "launcher/job/strlist.h"
+#include "launcher/launcher.h"
 
 /* ---- questions ------------------------------------------------------------------------------- */
 

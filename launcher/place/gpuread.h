@@ -7,8 +7,8 @@
 #ifndef CT_LAUNCHER_PLACE_GPUREAD_H
 #define CT_LAUNCHER_PLACE_GPUREAD_H
 
-#include "launcher/place/gpus.h"
 #include "launcher/job/job.h"
+#include "launcher/place/gpus.h"
 
 /* Reads, and chooses GPUs for the n ranks of this node. `sets` are the CPUs of the ranks, if CPUs
  * are chosen before GPUs; else NULL. The results are those of ct_gpus_init. */

@@ -11,8 +11,8 @@
 #include <strings.h>
 
 #include "base/base.h"
-#include "launcher/launcher.h"
 #include "launcher/job/job.h"
+#include "launcher/launcher.h"
 
 #define VISIBLE_VARIABLE "CUDA_VISIBLE_DEVICES"
 #define ORDER_VARIABLE   "CUDA_DEVICE_ORDER"

@@ -26,9 +26,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "launcher/job/job.h"
 #include "launcher/place/corelock.h"
 #include "launcher/place/gpus.h"
-#include "launcher/job/job.h"
 
 struct ct_places {
     hwloc_topology_t

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
-#include "launcher/place/gpuread.h"
-#include "launcher/launcher.h"
-#include "launcher/place/limits.h"
 #include "launcher/job/job.h"
+#include "launcher/launcher.h"
+#include "launcher/place/gpuread.h"
+#include "launcher/place/limits.h"
 
 int ct_plan_places(struct ct_places *places, struct ct_gpus *gpus, const struct ct_jobdesc *d,
                    char *why, size_t cap)

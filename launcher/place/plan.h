@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "launcher/place/gpus.h"
 #include "launcher/job/job.h"
+#include "launcher/place/gpus.h"
 #include "launcher/place/places.h"
 
 /* Finds CPUs for the ranks of this node (d->me), and GPUs if the job asks for them. Returns 0, or

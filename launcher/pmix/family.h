@@ -14,10 +14,10 @@
 #include <pmix_server.h>
 #include <stdbool.h>
 
-#include "launcher/pmix/ask.h"
-#include "launcher/job/job.h"
 #include "launcher/family/family.h"
+#include "launcher/job/job.h"
 #include "launcher/msg/msg.h"
+#include "launcher/pmix/ask.h"
 
 /* Call once in a process, before libpmix listens. All arguments are borrowed for the life of the
  * process. */

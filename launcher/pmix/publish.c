@@ -10,9 +10,9 @@
 #include <pmix.h>
 
 #include "base/base.h"
+#include "launcher/family/family.h"
 #include "launcher/launcher.h"
 #include "launcher/pmix/shift.h"
-#include "launcher/family/family.h"
 
 /* A request on its way: from libpmix's thread to the main one, to the head and back, and to
  * libpmix's thread again. */

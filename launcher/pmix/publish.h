@@ -12,9 +12,9 @@
 
 #include <pmix_server.h>
 
-#include "launcher/pmix/ask.h"
 #include "launcher/job/job.h"
 #include "launcher/msg/msg.h"
+#include "launcher/pmix/ask.h"
 
 /* Call once in a process, before libpmix listens. All arguments are borrowed for the life of the
  * process. Returns false when out of memory. */

@@ -16,8 +16,8 @@
 
 #include <pmix_server.h>
 
-#include "launcher/pmix/ask.h"
 #include "launcher/job/job.h"
+#include "launcher/pmix/ask.h"
 #include "launcher/status/status.h"
 
 /* Call once in a process, before libpmix listens. All arguments are borrowed for the life of the

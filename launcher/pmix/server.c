@@ -17,20 +17,20 @@
 #include <pmix_server.h>
 
 #include "base/base.h"
+#include "launcher/job/job.h"
 #include "launcher/launcher.h"
-#include "pmi/pmi.h"
-#include "launcher/pmix/publish.h"
 #include "launcher/pmix/event.h"
 #include "launcher/pmix/fail.h"
-#include "launcher/pmix/remote.h"
+#include "launcher/pmix/family.h"
 #include "launcher/pmix/guard.h"
 #include "launcher/pmix/info.h"
-#include "launcher/pmix/family.h"
-#include "launcher/pmix/lib.h"
 #include "launcher/pmix/job_event.h"
+#include "launcher/pmix/lib.h"
+#include "launcher/pmix/publish.h"
 #include "launcher/pmix/query.h"
+#include "launcher/pmix/remote.h"
 #include "launcher/pmix/spawn.h"
-#include "launcher/job/job.h"
+#include "pmi/pmi.h"
 
 enum request_kind { REQ_ABORT, REQ_FENCE, REQ_MEET, REQ_DMODEX, REQ_FOUND, REQ_LEAVE, REQ_CALL };
 

@@ -22,8 +22,8 @@
 #include <stdint.h>
 
 #include "launcher/job/job.h"
-#include "launcher/proc/proc.h"
 #include "launcher/msg/msg.h"
+#include "launcher/proc/proc.h"
 #include "launcher/status/status.h"
 
 struct ct_pmix_server;

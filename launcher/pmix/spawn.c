@@ -11,9 +11,9 @@
 #include <pmix.h>
 
 #include "base/base.h"
+#include "launcher/family/family.h"
 #include "launcher/launcher.h"
 #include "launcher/pmix/shift.h"
-#include "launcher/family/family.h"
 
 enum { MOST_WORDS = 16384 }; /* of an app: arguments or settings */
 

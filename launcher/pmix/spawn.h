@@ -10,9 +10,9 @@
 #include <pmix.h>
 #include <pmix_server.h>
 
-#include "launcher/pmix/ask.h"
 #include "launcher/job/job.h"
 #include "launcher/msg/msg.h"
+#include "launcher/pmix/ask.h"
 
 /* The attributes of a spawned job that are supported, with ',' between. */
 #define CT_PMIX_SPAWN_SUPPORTED PMIX_HOST "," PMIX_PPR "," PMIX_WDIR

@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "launcher/proc/execwhy.h"
 #include "launcher/launcher.h"
+#include "launcher/proc/execwhy.h"
 
 int ct_procs_init(struct ct_procs *p, uint32_t n, const uint32_t *ranks, char *why, size_t cap)
 {

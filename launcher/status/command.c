@@ -11,10 +11,10 @@
 #include <sys/wait.h>
 
 #include "base/base.h"
-#include "launcher/status/blockfile.h"
 #include "launcher/launcher.h"
 #include "launcher/proc/proc.h"
 #include "launcher/status/ask.h"
+#include "launcher/status/blockfile.h"
 
 enum { CALL_WIDTH = 36 }; /* the width of most calls; a longer call moves the columns after it */
 

@@ -15,10 +15,10 @@
 #include <stdint.h>
 
 #include "base/base.h"
-#include "launcher/status/blockfile.h"
 #include "launcher/job/job.h"
-#include "launcher/proc/proc.h"
 #include "launcher/msg/msg.h"
+#include "launcher/proc/proc.h"
+#include "launcher/status/blockfile.h"
 
 /* A rank; all 0 before its start, and if its node has not answered. */
 struct ct_rank_state {

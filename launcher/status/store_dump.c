@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "launcher/job/job.h"
 #include "launcher/launcher.h"
-#include "pmi/store/store.h"
 #include "launcher/proc/proc.h"
 #include "launcher/status/ask.h"
-#include "launcher/job/job.h"
+#include "pmi/store/store.h"
 
 enum { LIMIT_MS = CT_STATUS_LIMIT_MS };
 

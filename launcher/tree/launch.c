@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "launcher/launcher.h"
 #include "launcher/job/job.h"
+#include "launcher/launcher.h"
 
 extern char **environ;
 

@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "launcher/tree/launch.h"
 #include "launcher/launcher.h"
+#include "launcher/tree/launch.h"
 #include "launcher/tree/router_events.h"
 
 struct ct_router_child *ct_router_child_of(struct ct_router *h, uint32_t node)

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "launcher/tree/router.h"
 #include "launcher/launcher.h"
 #include "launcher/proc/proc.h"
+#include "launcher/tree/router.h"
 
 struct process {
     const char        *job;

@@ -15,8 +15,8 @@
 #include <sys/types.h>
 
 #include "base/base.h"
-#include "launcher/job/job.h"
 #include "launcher/io/io.h"
+#include "launcher/job/job.h"
 #include "launcher/msg/msg.h"
 #include "launcher/tree/span.h"
 
