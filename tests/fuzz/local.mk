@@ -2,8 +2,7 @@
 # the files that it is about, all built by clang with the sanitizers, whatever builds the rest; what
 # they call besides comes from libctcore as it is.
 fuzz_names = wire store oob tcp open shared rma router family published text topology labels \
-	machine tuning \
-	calibration
+	machine tuning calibration
 fuzz_wire_parts = src/base/auth.c src/pmi/wire/loop.c
 fuzz_store_parts = src/pmi/store/proto.c src/pmi/store/table.c src/pmi/wire/loop.c
 fuzz_oob_parts = src/pmi/oob/gather.c src/pmi/oob/peers.c src/pmi/wire/conn.c src/pmi/wire/loop.c
