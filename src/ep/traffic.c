@@ -47,7 +47,7 @@ static bool is_due(const struct ct_ep_traffic *traffic)
 
 /* Many bytes for each answer, to and fro: it takes longer to fetch them from another core than to
  * switch to and fro on one. Few are a quarter less. */
-static void judge(const struct ct_process *p, struct ct_ep_traffic *traffic)
+static void judge(const struct ct_process *p, struct ct_ep_traffic *traffic) CT_IN_DOMAIN
 {
     const uint64_t many = ct_calibration_switch_bytes(&p->job->calibration);
     const uint64_t traffic_bytes = p->ep->traffic_bytes;

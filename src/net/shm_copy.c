@@ -59,8 +59,9 @@ bool ct_shm_copy_view(const struct ct_net_env *env, const struct ct_shm_addr *ow
     return true;
 }
 
-/* Copies all between `own` and the peer's memory by the kernel; a short copy is an error, since both
- * ends agreed on the length: CTRAN_ERR_BUFFER. CTRAN_ERR_PROC_FAILED: there is no such process. */
+/* Copies all between `own` and the peer's memory by the kernel; a short copy is an error, since
+ * both ends agreed on the length: CTRAN_ERR_BUFFER. CTRAN_ERR_PROC_FAILED: there is no such
+ * process. */
 static int kernel_copy(int pid, const struct iovec *own, unsigned n, uint64_t addr,
                        size_t len_bytes, bool is_put)
 {
