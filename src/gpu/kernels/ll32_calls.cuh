@@ -83,16 +83,16 @@ struct mate {
 template <unsigned M> struct ll32_run {
     const struct ct_kernel_short *a;
     struct channel                ch;
-    struct ll32_numbers           *n;
-    vec        *shown; /* of peers that are spread, UNITS of each thread; shared */
+    struct ll32_numbers          *n;
+    vec            *shown; /* of peers that are spread, UNITS of each thread; shared */
     struct position s;
-    uint32_t    group; /* of a.lanes threads; 0 where peers are not spread */
-    uint32_t    first; /* the first mate's number as a peer */
-    struct mate mate[M];
-    const char *own_src;
-    char       *own_dst;
-    uint32_t    own_bytes, step_bytes;
-    bool        last; /* the last round */
+    uint32_t        group; /* of a.lanes threads; 0 where peers are not spread */
+    uint32_t        first; /* the first mate's number as a peer */
+    struct mate     mate[M];
+    const char     *own_src;
+    char           *own_dst;
+    uint32_t        own_bytes, step_bytes;
+    bool            last; /* the last round */
 };
 
 template <unsigned M> CT_DEV void set_mates(struct ll32_run<M> *r, uint32_t first)
@@ -418,7 +418,7 @@ struct fold_ll32 {
         }
     }
 
-    template <class R> __device__ __forceinline__ void run()
+    template <class R> __device__ __forceinline__ void run(const R &r)
     {
         CT_UNROLL
         for (uint32_t k = 0; k <= MATES; k++) {
@@ -427,7 +427,7 @@ struct fold_ll32 {
             }
             CT_UNROLL
             for (uint32_t u = 0; u < UNITS; u++) {
-                acc[u] = any ? R::combine(acc[u], x[k][u]) : x[k][u];
+                acc[u] = any ? r.combine(acc[u], x[k][u]) : x[k][u];
             }
             any = true;
         }
@@ -507,10 +507,10 @@ struct fold_shown {
         }
     }
 
-    template <class R> __device__ __forceinline__ void run()
+    template <class R> __device__ __forceinline__ void run(const R &r)
     {
         if (there == (2u << CT_KERNEL_SPREAD) - 1) {
-            combine_all<R>();
+            combine_all(r);
             return;
         }
         CT_UNROLL
@@ -519,19 +519,19 @@ struct fold_shown {
             CT_UNROLL
             for (uint32_t u = 0; u < UNITS && in(there, k); u++) {
                 const vec x = at[k][u * threads()];
-                acc[u] = any ? R::combine(acc[u], x) : x;
+                acc[u] = any ? r.combine(acc[u], x) : x;
             }
         }
     }
 
-    template <class R> __device__ __forceinline__ void combine_all()
+    template <class R> __device__ __forceinline__ void combine_all(const R &r)
     {
         CT_UNROLL
         for (uint32_t u = 0; u < UNITS; u++) {
             acc[u] = at[0][u * threads()];
             CT_UNROLL
             for (uint32_t k = 1; k <= CT_KERNEL_SPREAD; k++) {
-                acc[u] = R::combine(acc[u], at[k][u * threads()]);
+                acc[u] = r.combine(acc[u], at[k][u * threads()]);
             }
         }
     }
@@ -638,8 +638,8 @@ template <unsigned M, class Dispatch>
 CT_DEV void run_ll32(const struct ct_kernel_short &a, struct ll32_numbers *numbers, vec *shown)
 {
     struct ll32_run<M> r;
-    vec               ahead[M][UNITS] = {};
-    const uint32_t    rounds = a.steps + (a.from != 0) + (a.result_from != 0);
+    vec                ahead[M][UNITS] = {};
+    const uint32_t     rounds = a.steps + (a.from != 0) + (a.result_from != 0);
     r.a = &a;
     r.ch = {nullptr, a.abort, nullptr, nullptr, 0, true};
     r.n = numbers;
@@ -676,7 +676,7 @@ CT_DEV void run_ll32(const struct ct_kernel_short &a, struct ll32_numbers *numbe
 template <class Dispatch> CT_DEV void run_ll32(const struct ct_kernel_short &a)
 {
     __shared__ struct ll32_numbers numbers;
-    __shared__ vec                shown[UNITS * CT_KERNEL_LL32_THREADS];
+    __shared__ vec                 shown[UNITS * CT_KERNEL_LL32_THREADS];
     if constexpr (LANES > 1) {
         run_ll32<1, Dispatch>(a, &numbers, shown);
     } else {

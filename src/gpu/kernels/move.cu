@@ -243,7 +243,7 @@ struct passing_on {
     };
     template <class Body> CT_MEMBER void dispatch(uint32_t, Body *body)
     {
-        body->template run<as_it_is>();
+        body->run(as_it_is());
     }
 };
 

@@ -52,29 +52,30 @@ struct bf16 {
     }
 };
 
+/* Two at a time, since that is how GPUs convert them. */
 struct e4m3 {
     typedef uint8_t T;
     typedef float   C;
-    CT_MEMBER C     get(T x)
+    CT_MEMBER void  get_two(uint16_t x, C *low, C *high)
     {
-        return ct_e4m3_to_float(x);
+        e4m3_to_floats(x, low, high);
     }
-    CT_MEMBER T put(C x)
+    CT_MEMBER uint16_t put_two(C low, C high)
     {
-        return ct_e4m3_from_float(x);
+        return e4m3_from_floats(low, high);
     }
 };
 
 struct e5m2 {
     typedef uint8_t T;
     typedef float   C;
-    CT_MEMBER C     get(T x)
+    CT_MEMBER void  get_two(uint16_t x, C *low, C *high)
     {
-        return ct_e5m2_to_float(x);
+        e5m2_to_floats(x, low, high);
     }
-    CT_MEMBER T put(C x)
+    CT_MEMBER uint16_t put_two(C low, C high)
     {
-        return ct_e5m2_from_float(x);
+        return e5m2_from_floats(low, high);
     }
 };
 
@@ -178,43 +179,6 @@ struct op_max {
         return !unordered(y) && (x > y || unordered(x));
     }
 };
-struct op_band {
-    template <class X> CT_MEMBER X of(X x, X y)
-    {
-        return x & y;
-    }
-};
-struct op_bor {
-    template <class X> CT_MEMBER X of(X x, X y)
-    {
-        return x | y;
-    }
-};
-struct op_bxor {
-    template <class X> CT_MEMBER X of(X x, X y)
-    {
-        return x ^ y;
-    }
-};
-struct op_land {
-    template <class X> CT_MEMBER X of(X x, X y)
-    {
-        return (X)(x != 0 && y != 0);
-    }
-};
-struct op_lor {
-    template <class X> CT_MEMBER X of(X x, X y)
-    {
-        return (X)(x != 0 || y != 0);
-    }
-};
-struct op_lxor {
-    template <class X> CT_MEMBER X of(X x, X y)
-    {
-        return (X)((x != 0) != (y != 0));
-    }
-};
-
 /* ---- an operator on the elements of a type --------------------------------------------------- */
 
 template <class Type, class Op> struct on_elements {
@@ -255,11 +219,108 @@ template <class Type, class Op> struct reducer {
     }
 };
 
-/* ---- which operators a type has: Body::run<reducer>() for the one that is asked for ---------- */
+/* The bitwise operators, all three by the same instructions. */
+struct bitwise_reducer {
+    uint32_t differ, both; /* masks: where one bit of the two is set, where both are */
+
+    __device__ __forceinline__ vec combine(vec a, vec b) const
+    {
+        CT_UNROLL
+        for (unsigned i = 0; i < 4; i++) {
+            a.w[i] = ((a.w[i] ^ b.w[i]) & differ) | (a.w[i] & b.w[i] & both);
+        }
+        return a;
+    }
+};
+
+CT_DEV struct bitwise_reducer bitwise_of(bool differ, bool both)
+{
+    return {differ ? ~0u : 0, both ? ~0u : 0};
+}
+
+/* The logical ones: the same with elements that are 0 or 1. */
+template <class T> struct logical_reducer {
+    struct bitwise_reducer bits;
+
+    CT_MEMBER vec truth(vec a)
+    {
+        T x[16 / sizeof(T)];
+        memcpy(x, &a, sizeof x);
+        CT_UNROLL
+        for (unsigned i = 0; i < 16 / sizeof x[0]; i++) {
+            x[i] = x[i] != 0;
+        }
+        memcpy(&a, x, sizeof a);
+        return a;
+    }
+
+    __device__ __forceinline__ vec combine(vec a, vec b) const
+    {
+        return bits.combine(truth(a), truth(b));
+    }
+};
+
+/* The 8-bit floating-point formats, whose conversions are most of the work: all operators share
+ * them. A kernel's code has a fourth of the length that it has with a copy for each. */
+template <class Type> struct narrow_reducer {
+    uint32_t op;
+
+    enum { N = 16 };
+
+    CT_MEMBER void unpack(vec a, float (&x)[N])
+    {
+        CT_UNROLL
+        for (unsigned i = 0; i < N; i += 2) {
+            Type::get_two((uint16_t)(a.w[i / 4] >> 8 * (i % 4)), &x[i], &x[i + 1]);
+        }
+    }
+
+    CT_MEMBER vec pack(const float (&x)[N])
+    {
+        vec a = {{0, 0, 0, 0}};
+        CT_UNROLL
+        for (unsigned i = 0; i < N; i += 2) {
+            a.w[i / 4] |= (uint32_t)Type::put_two(x[i], x[i + 1]) << 8 * (i % 4);
+        }
+        return a;
+    }
+
+    template <class Op> CT_MEMBER void each(float (&x)[N], const float (&y)[N])
+    {
+        CT_UNROLL
+        for (unsigned i = 0; i < N; i++) {
+            x[i] = Op::template of<float>(x[i], y[i]);
+        }
+    }
+
+    __device__ __forceinline__ vec combine(vec a, vec b) const
+    {
+        float x[N], y[N];
+        unpack(a, x);
+        unpack(b, y);
+        switch (op) {
+        case CT_KERNEL_SUM:
+            each<op_sum>(x, y);
+            break;
+        case CT_KERNEL_PROD:
+            each<op_prod>(x, y);
+            break;
+        case CT_KERNEL_MIN:
+            each<op_min>(x, y);
+            break;
+        default:
+            each<op_max>(x, y);
+            break;
+        }
+        return pack(x);
+    }
+};
+
+/* ---- which operators a type has: Body::run(reducer) for the one that is asked for ------------ */
 
 #define CT_OP_CASE(number, op)                                                                     \
     case number:                                                                                   \
-        body->template run<reducer<Type, op>>();                                                   \
+        body->run(reducer<Type, op>());                                                            \
         break;
 
 template <class Type> struct comparing { /* signed integers: the rest is the unsigned type's */
@@ -290,22 +351,32 @@ template <class Type> struct integral {
             CT_OP_CASE(CT_KERNEL_PROD, op_prod)
             CT_OP_CASE(CT_KERNEL_MIN, op_min)
             CT_OP_CASE(CT_KERNEL_MAX, op_max)
-            CT_OP_CASE(CT_KERNEL_LAND, op_land)
-            CT_OP_CASE(CT_KERNEL_LOR, op_lor)
-            CT_OP_CASE(CT_KERNEL_LXOR, op_lxor)
+        case CT_KERNEL_LAND:
+        case CT_KERNEL_LOR:
+        case CT_KERNEL_LXOR:
+            body->run(logical_reducer<typename Type::T>{
+                bitwise_of(op != CT_KERNEL_LAND, op != CT_KERNEL_LXOR)});
+            break;
         }
     }
 };
-/* The bits of any type, as words; the kernel of bytes has these. */
+/* The bits of any type; the kernel of bytes has these. */
 struct bitwise {
     template <class Body> CT_MEMBER void dispatch(uint32_t op, Body *body)
     {
-        typedef plain<uint32_t> Type;
         switch (op) {
-            CT_OP_CASE(CT_KERNEL_BAND, op_band)
-            CT_OP_CASE(CT_KERNEL_BOR, op_bor)
-            CT_OP_CASE(CT_KERNEL_BXOR, op_bxor)
+        case CT_KERNEL_BAND:
+        case CT_KERNEL_BOR:
+        case CT_KERNEL_BXOR:
+            body->run(bitwise_of(op != CT_KERNEL_BAND, op != CT_KERNEL_BXOR));
+            break;
         }
+    }
+};
+template <class Type> struct narrow {
+    template <class Body> CT_MEMBER void dispatch(uint32_t op, Body *body)
+    {
+        body->run(narrow_reducer<Type>{op});
     }
 };
 template <class Type> struct ring { /* complex numbers */

@@ -466,6 +466,75 @@ enum { SPINS = 16, LOOKS = 16 };
 
 #endif
 
+/* ---- the 8-bit floating-point formats: two numbers in 16 bits, and as floats ------------------
+ * What dtype/fp8.h makes of them, but for NaNs. GPUs from 8.9 on convert them by instructions. */
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+CT_DEV void halves_to_floats(uint32_t halves, float *low, float *high)
+{
+    *low = f16_to_float((uint16_t)halves);
+    *high = f16_to_float((uint16_t)(halves >> 16));
+}
+
+CT_DEV void e4m3_to_floats(uint16_t x, float *low, float *high)
+{
+    uint32_t halves;
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(x));
+    halves_to_floats(halves, low, high);
+}
+
+CT_DEV void e5m2_to_floats(uint16_t x, float *low, float *high)
+{
+    uint32_t halves;
+    asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(halves) : "h"(x));
+    halves_to_floats(halves, low, high);
+}
+
+CT_DEV uint16_t e4m3_from_floats(float low, float high)
+{
+    uint16_t x;
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(x) : "f"(high), "f"(low));
+    return x;
+}
+
+CT_DEV uint16_t e5m2_from_floats(float low, float high)
+{
+    uint16_t x;
+    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(x) : "f"(high), "f"(low));
+    return x;
+}
+#else
+/* As a 16-bit number, which has one bit of exponent more, it is 256 times too small. */
+CT_DEV float e4m3_to_float(uint32_t x)
+{
+    const float number = f16_to_float((uint16_t)((x & 0x80) << 8 | (x & 0x7f) << 7)) * 256;
+    return (x & 0x7f) == 0x7f ? float_of_bits(0x7fc00000) : number;
+}
+
+CT_DEV void e4m3_to_floats(uint16_t x, float *low, float *high)
+{
+    *low = e4m3_to_float(x & 0xff);
+    *high = e4m3_to_float(x >> 8);
+}
+
+/* It is the upper byte of a 16-bit number. */
+CT_DEV void e5m2_to_floats(uint16_t x, float *low, float *high)
+{
+    *low = f16_to_float((uint16_t)(x << 8));
+    *high = f16_to_float((uint16_t)(x & 0xff00));
+}
+
+CT_DEV uint16_t e4m3_from_floats(float low, float high)
+{
+    return (uint16_t)(ct_e4m3_from_float(low) | ct_e4m3_from_float(high) << 8);
+}
+
+CT_DEV uint16_t e5m2_from_floats(float low, float high)
+{
+    return (uint16_t)(ct_e5m2_from_float(low) | ct_e5m2_from_float(high) << 8);
+}
+#endif
+
 CT_DEV uint32_t thread()
 {
     return threadIdx.x;

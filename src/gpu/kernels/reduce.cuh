@@ -39,8 +39,8 @@ struct fold_flagged {
     /* The contributions of up to four ranks from p on are asked for at once; returns the rank
      * after. */
     template <class R>
-    __device__ __forceinline__ uint32_t batch(uint32_t p, uint64_t at, uint64_t n, vec own,
-                                              vec *acc, bool *any)
+    __device__ __forceinline__ uint32_t batch(const R &r, uint32_t p, uint64_t at, uint64_t n,
+                                              vec own, vec *acc, bool *any)
     {
         const struct ct_kernel_comm *comm = ch->comm;
         const uint32_t               me = comm->rank;
@@ -77,13 +77,13 @@ struct fold_flagged {
             const vec  x = rank[k] == me
                                ? own
                                : vec{{(uint32_t)f.a, (uint32_t)f.b, (uint32_t)s.a, (uint32_t)s.b}};
-            *acc = *any ? R::combine(*acc, x) : x;
+            *acc = *any ? r.combine(*acc, x) : x;
             *any = true;
         }
         return p;
     }
 
-    template <class R> __device__ __forceinline__ void run()
+    template <class R> __device__ __forceinline__ void run(const R &r)
     {
         const uint32_t me = ch->comm->rank;
         char *const    dst = static_cast<char *>(a->move[me].dst) + piece.at;
@@ -95,7 +95,7 @@ struct fold_flagged {
             vec            acc = {{0, 0, 0, 0}};
             bool           any = false;
             for (uint32_t p = 0; p < ch->comm->size;) {
-                p = batch<R>(p, at, n, own, &acc, &any);
+                p = batch(r, p, at, n, own, &acc, &any);
             }
             store_some(dst + at, acc, n);
         }
@@ -188,20 +188,20 @@ struct fold_bulk {
     }
 
     /* Of two contributions. */
-    template <class R> __device__ __forceinline__ void pair(uint64_t at) const
+    template <class R> __device__ __forceinline__ void pair(const R &r, uint64_t at) const
     {
         vec x[PAIR_DEEP], y[PAIR_DEEP];
         load<PAIR_DEEP>(x, source(0) + at);
         load<PAIR_DEEP>(y, source(1) + at);
         CT_UNROLL
         for (unsigned u = 0; u < PAIR_DEEP; u++) {
-            x[u] = R::combine(x[u], y[u]);
+            x[u] = r.combine(x[u], y[u]);
         }
         store<PAIR_DEEP>(x, at);
     }
 
     /* The next rank's are under way while one's are combined. */
-    template <class R> __device__ __forceinline__ void deep(uint64_t at) const
+    template <class R> __device__ __forceinline__ void deep(const R &r, uint64_t at) const
     {
         vec acc[DEEP], x[DEEP], y[DEEP];
         load<DEEP>(acc, source(0) + at);
@@ -214,7 +214,7 @@ struct fold_bulk {
             }
             CT_UNROLL
             for (unsigned u = 0; u < DEEP; u++) {
-                acc[u] = R::combine(acc[u], x[u]);
+                acc[u] = r.combine(acc[u], x[u]);
                 x[u] = y[u];
             }
         }
@@ -222,11 +222,12 @@ struct fold_bulk {
     }
 
     /* A vector or less, by each thread of the warp together. */
-    template <class R> __device__ __forceinline__ void some(uint64_t at, uint64_t n) const
+    template <class R>
+    __device__ __forceinline__ void some(const R &r, uint64_t at, uint64_t n) const
     {
         vec acc = load_some(source(0) + at, n);
         for (uint32_t k = 1; k < sources; k++) {
-            acc = R::combine(acc, load_some(source(k) + at, n));
+            acc = r.combine(acc, load_some(source(k) + at, n));
         }
         warp_meets();
         for (uint32_t k = e->target[0] == nullptr; k < targets; k++) {
@@ -234,22 +235,22 @@ struct fold_bulk {
         }
     }
 
-    template <class R> __device__ __forceinline__ void run() const
+    template <class R> __device__ __forceinline__ void run(const R &r) const
     {
         const uint32_t before = step * (item_bytes / TILE) % warps;
         const uint64_t tile = (warp + warps - before) % warps, mine = thread() % LANES * 16;
         for (uint64_t at = tile * TILE; at < bytes; at += (uint64_t)warps * TILE) {
             const uint64_t end = bytes - at < TILE ? bytes : at + TILE;
             if (fast && end - at == TILE && sources == 2) {
-                pair<R>(at + mine);
+                pair(r, at + mine);
             } else if (fast && end - at == TILE) {
                 for (uint64_t half = at; half < end; half += DEEP * STRIDE) {
-                    deep<R>(half + mine);
+                    deep(r, half + mine);
                 }
             } else {
                 for (uint64_t i = at; i < end; i += STRIDE) {
                     const uint64_t left = end - i > mine ? end - i - mine : 0;
-                    some<R>(i + mine, left < 16 ? left : 16);
+                    some(r, i + mine, left < 16 ? left : 16);
                 }
             }
         }
@@ -409,7 +410,7 @@ struct fold_direct {
     }
 
     /* Of two ranks; what takes longest is asked for first. */
-    template <class R> __device__ __forceinline__ void pair(uint64_t at) const
+    template <class R> __device__ __forceinline__ void pair(const R &r, uint64_t at) const
     {
         const uint32_t me = a->comm.rank;
         vec            other[PAIR_DEEP], mine[PAIR_DEEP];
@@ -417,7 +418,7 @@ struct fold_direct {
         load<PAIR_DEEP>(mine, me, at);
         CT_UNROLL
         for (unsigned u = 0; u < PAIR_DEEP; u++) {
-            mine[u] = me == 0 ? R::combine(mine[u], other[u]) : R::combine(other[u], mine[u]);
+            mine[u] = me == 0 ? r.combine(mine[u], other[u]) : r.combine(other[u], mine[u]);
         }
         store_two<PAIR_DEEP>(mine, at);
     }
@@ -429,8 +430,8 @@ struct fold_direct {
     }
 
     /* A batch of ranks is asked for at once; WHOLE: all of it is in the slice. */
-    template <class R, unsigned N, bool WHOLE>
-    __device__ __forceinline__ void deep(uint64_t at) const
+    template <unsigned N, bool WHOLE, class R>
+    __device__ __forceinline__ void deep(const R &r, uint64_t at) const
     {
         const uint32_t n = a->comm.size;
         vec            acc[N], x[BATCH][N];
@@ -448,7 +449,7 @@ struct fold_direct {
             for (unsigned k = 0; k < BATCH; k++) {
                 CT_UNROLL
                 for (unsigned u = 0; u < N && p + k < n; u++) {
-                    acc[u] = p + k > 0 ? R::combine(acc[u], x[k][u]) : x[k][u];
+                    acc[u] = p + k > 0 ? r.combine(acc[u], x[k][u]) : x[k][u];
                 }
             }
         }
@@ -461,12 +462,12 @@ struct fold_direct {
     }
 
     /* A vector or less. */
-    template <class R> __device__ __forceinline__ void some(uint64_t at) const
+    template <class R> __device__ __forceinline__ void some(const R &r, uint64_t at) const
     {
         const uint64_t n = own.bytes - at < 16 ? own.bytes - at : 16;
         vec            acc = load_some(source(0) + at, n);
         for (uint32_t p = 1; p < a->comm.size; p++) {
-            acc = R::combine(acc, load_some(source(p) + at, n));
+            acc = r.combine(acc, load_some(source(p) + at, n));
         }
         for (uint32_t p = 0; p < a->comm.size; p++) {
             if (in(to, p)) {
@@ -475,30 +476,30 @@ struct fold_direct {
         }
     }
 
-    template <class R> __device__ __forceinline__ void run() const
+    template <class R> __device__ __forceinline__ void run(const R &r) const
     {
         const uint64_t stride = (uint64_t)threads() * 16;
         uint64_t       at = (uint64_t)thread() * 16;
         if (!fast) {
             for (; at < own.bytes; at += stride) {
-                some<R>(at);
+                some(r, at);
             }
             return;
         }
         if (a->comm.size == 2) {
             for (; at + (PAIR_DEEP - 1) * stride + 16 <= own.bytes; at += PAIR_DEEP * stride) {
-                pair<R>(at);
+                pair(r, at);
             }
         } else {
             for (; has(at, DEEP - 1); at += DEEP * stride) {
-                deep<R, DEEP, true>(at);
+                deep<DEEP, true>(r, at);
             }
         }
         for (; has(at, 0); at += SHALLOW * stride) {
-            deep<R, SHALLOW, false>(at);
+            deep<SHALLOW, false>(r, at);
         }
         if (thread() == 0 && own.bytes % 16 != 0) {
-            some<R>(own.bytes / 16 * 16);
+            some(r, own.bytes / 16 * 16);
         }
     }
 };

@@ -4,5 +4,5 @@
 
 CT_REDUCE_KERNELS(f16, arithmetic<f16>)
 CT_REDUCE_KERNELS(bf16, arithmetic<bf16>)
-CT_REDUCE_KERNELS(e4m3, arithmetic<e4m3>)
-CT_REDUCE_KERNELS(e5m2, arithmetic<e5m2>)
+CT_REDUCE_KERNELS(e4m3, narrow<e4m3>)
+CT_REDUCE_KERNELS(e5m2, narrow<e5m2>)

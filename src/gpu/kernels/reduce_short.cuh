@@ -34,12 +34,12 @@ template <unsigned N> struct fold_short {
         }
     }
 
-    template <class R> __device__ __forceinline__ void run()
+    template <class R> __device__ __forceinline__ void run(const R &r)
     {
         acc = x[0];
         CT_UNROLL
         for (uint32_t k = 1; k <= N; k++) {
-            const vec  both = R::combine(acc, x[k]);
+            const vec  both = r.combine(acc, x[k]);
             const bool has = in(there, k), any = (there & ((1u << k) - 1)) != 0;
             CT_UNROLL
             for (unsigned w = 0; w < 4; w++) {
