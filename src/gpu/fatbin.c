@@ -5,11 +5,11 @@
 #include "gpu/gpu.h"
 
 #if CT_HAVE_NVCC
-__attribute__((aligned(64))) const unsigned char ct_kernels_fatbin[] = {
+/* make writes it: an array for each unit, and CT_KERNELS_UNITS(X), X(ARRAY) for each. */
 #include "kernels.inc"
-};
-const size_t ct_kernels_fatbin_bytes = sizeof ct_kernels_fatbin;
+
+#define CT_ONE_UNIT(array) array,
+const unsigned char *const ct_kernels_fatbins[] = {CT_KERNELS_UNITS(CT_ONE_UNIT) NULL};
 #else
-const unsigned char ct_kernels_fatbin[1] = {0};
-const size_t        ct_kernels_fatbin_bytes = 0;
+const unsigned char *const ct_kernels_fatbins[] = {NULL};
 #endif

@@ -175,14 +175,19 @@ struct ct_gpu_kernel {
 
 /* The kernel of a number (ct_kernel_name) of a device, whose context has been entered
  * (ct_gpu_enter). All modules with all their kernels are loaded at a device's first call:
- * CTRAN_GPU_KERNELS if set, else what is built in.
+ * those that CTRAN_GPU_KERNELS names if set, else what is built in.
  * CTRAN_ERR_UNSUPPORTED_OPERATION, logged once: this build has none and none were given, or the
- * module has none for this device or of this number. */
+ * modules have none for this device or of this number. */
 int ct_gpu_kernel(struct ct_gpu *g, int ordinal, uint32_t number, struct ct_gpu_kernel *out);
 
-/* The fat binary that is built in; 0 bytes in a build without nvcc (gpu/kernels). */
-extern const unsigned char ct_kernels_fatbin[];
-extern const size_t        ct_kernels_fatbin_bytes;
+/* The fat binaries that are built in, one for each unit of gpu/kernels; ends with NULL. A build
+ * without nvcc has none. Together they hold each kernel that ct_kernel_name names. */
+extern const unsigned char *const ct_kernels_fatbins[];
+
+static inline bool ct_kernels_built_in(void)
+{
+    return ct_kernels_fatbins[0] != NULL;
+}
 
 /* ---- results --------------------------------------------------------------------------------- */
 

@@ -6,17 +6,40 @@
  * get the function and to ask for an attribute of it, as CUDA's guide has it, is such a use.
  */
 #define CT_FOLDER "gpu"
+#include <assert.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gpu/own.h"
 
-/* In the device's context, under the lock. */
-static int load(struct ct_gpu *g, struct ct_gpu_used *used)
+/* Of the list of files that `at` points to, the next one; false: there is none, or its name is too
+ * long. */
+static bool next_file(const char **at, char file[static PATH_MAX])
 {
-    const char *file = g->own->p->cfg.gpu_kernels;
-    if (file[0] != '\0') {
-        const CUresult r = g->cu->cuModuleLoad(&used->modules[0], file);
+    *at += strspn(*at, ":");
+    const size_t length = strcspn(*at, ":");
+    if (length == 0 || length >= PATH_MAX) {
+        return false;
+    }
+    memcpy(file, *at, length);
+    file[length] = '\0';
+    *at += length;
+    return true;
+}
+
+static int load_files(struct ct_gpu *g, struct ct_gpu_used *used, const char *files)
+{
+    char        file[PATH_MAX];
+    const char *at = files;
+    while (next_file(&at, file)) {
+        if (used->nmodules == CT_GPU_MODULES) {
+            ct_error(g->log, "CTRAN_GPU_KERNELS names more than %d files: %s", CT_GPU_MODULES,
+                     files);
+            return CTRAN_ERR_UNSUPPORTED_OPERATION;
+        }
+        const CUresult r = g->cu->cuModuleLoad(&used->modules[used->nmodules], file);
         if (r != CUDA_SUCCESS) {
             ct_error(g->log,
                      "the kernels of CTRAN_GPU_KERNELS, %s, cannot be loaded: cuModuleLoad "
@@ -24,8 +47,26 @@ static int load(struct ct_gpu *g, struct ct_gpu_used *used)
                      file, ct_gpu_result_name(r), ct_gpu_result_text(r));
             return CTRAN_ERR_UNSUPPORTED_OPERATION;
         }
-    } else if (ct_kernels_fatbin_bytes > 0) {
-        const CUresult r = g->cu->cuModuleLoadData(&used->modules[0], ct_kernels_fatbin);
+        used->nmodules++;
+    }
+    if (used->nmodules == 0 || *at != '\0') {
+        ct_error(g->log, "CTRAN_GPU_KERNELS is no list of files with : between them: %s", files);
+        return CTRAN_ERR_UNSUPPORTED_OPERATION;
+    }
+    return CTRAN_SUCCESS;
+}
+
+static int load_built_in(struct ct_gpu *g, struct ct_gpu_used *used)
+{
+    if (!ct_kernels_built_in()) {
+        ct_error(g->log, "this build of ctran has no GPU kernels, since configure found no nvcc: "
+                         "build it with --with-cuda=DIR, or name a file of them in "
+                         "CTRAN_GPU_KERNELS");
+        return CTRAN_ERR_UNSUPPORTED_OPERATION;
+    }
+    for (size_t i = 0; ct_kernels_fatbins[i] != NULL; i++) {
+        assert(i < CT_GPU_MODULES);
+        const CUresult r = g->cu->cuModuleLoadData(&used->modules[i], ct_kernels_fatbins[i]);
         if (r != CUDA_SUCCESS) {
             ct_error(g->log,
                      "the kernels that are built in cannot be loaded: cuModuleLoadData "
@@ -33,23 +74,39 @@ static int load(struct ct_gpu *g, struct ct_gpu_used *used)
                      ct_gpu_result_name(r), ct_gpu_result_text(r));
             return CTRAN_ERR_UNSUPPORTED_OPERATION;
         }
-    } else {
-        ct_error(g->log, "this build of ctran has no GPU kernels, since configure found no nvcc: "
-                         "build it with --with-cuda=DIR, or name a file of them in "
-                         "CTRAN_GPU_KERNELS");
-        return CTRAN_ERR_UNSUPPORTED_OPERATION;
+        used->nmodules++;
     }
-    used->nmodules = 1;
     return CTRAN_SUCCESS;
 }
 
-/* One that the file has not is an error for who asks for it. */
-static int resolve(struct ct_gpu *g, const struct ct_gpu_used *used, const char *name,
+/* In the device's context, under the lock. */
+static int load(struct ct_gpu *g, struct ct_gpu_used *used)
+{
+    const char *files = g->own->p->cfg.gpu_kernels;
+    return files[0] != '\0' ? load_files(g, used, files) : load_built_in(g, used);
+}
+
+/* In the first module that has it, beginning with number *at, where the kernel before this one was
+ * found: those of a type are together. */
+static CUresult find(struct ct_gpu *g, const struct ct_gpu_used *used, const char *name,
+                     unsigned *at, CUfunction *out)
+{
+    CUresult r = CUDA_ERROR_NOT_FOUND;
+    for (unsigned i = 0; i < used->nmodules && r == CUDA_ERROR_NOT_FOUND; i++) {
+        const unsigned m = (*at + i) % used->nmodules;
+        r = g->cu->cuModuleGetFunction(out, used->modules[m], name);
+        *at = r == CUDA_SUCCESS ? m : *at;
+    }
+    return r;
+}
+
+/* One that no module has is an error for who asks for it. */
+static int resolve(struct ct_gpu *g, const struct ct_gpu_used *used, const char *name, unsigned *at,
                    struct ct_gpu_kernel *out)
 {
     const char *call = "cuModuleGetFunction";
     int         registers, ptx = 0; /* of the code that it was made from */
-    CUresult    r = g->cu->cuModuleGetFunction(&out->function, used->modules[0], name);
+    CUresult    r = find(g, used, name, at, &out->function);
     if (r == CUDA_ERROR_NOT_FOUND) {
         out->function = NULL;
         return CTRAN_SUCCESS;
@@ -73,8 +130,9 @@ static int resolve(struct ct_gpu *g, const struct ct_gpu_used *used, const char 
 /* All kernels of the modules, loaded. */
 static int resolve_all(struct ct_gpu *g, struct ct_gpu_used *used)
 {
-    char name[CT_KERNEL_NAME];
-    int  rc = CTRAN_SUCCESS;
+    char     name[CT_KERNEL_NAME];
+    unsigned at = 0;
+    int      rc = CTRAN_SUCCESS;
     while (ct_kernel_name(used->nkernels, name)) {
         used->nkernels++;
     }
@@ -85,7 +143,7 @@ static int resolve_all(struct ct_gpu *g, struct ct_gpu_used *used)
         return CTRAN_ERR_NO_MEM;
     }
     for (size_t i = 0; ct_kernel_name(i, name) && rc == CTRAN_SUCCESS; i++) {
-        rc = resolve(g, used, name, &used->kernels[i]);
+        rc = resolve(g, used, name, &at, &used->kernels[i]);
     }
     return rc;
 }
@@ -134,7 +192,9 @@ void ct_gpu_kernels_free(struct ct_gpu *g, int ordinal)
     used->kernels = NULL;
     used->nkernels = 0;
     if (used->nmodules > 0 && ct_gpu_enter(g, ordinal, &v) == CTRAN_SUCCESS) {
-        (void)g->cu->cuModuleUnload(used->modules[0]); /* at the end there is nobody to tell */
+        while (used->nmodules > 0) { /* at the end there is nobody to tell of a failure */
+            (void)g->cu->cuModuleUnload(used->modules[--used->nmodules]);
+        }
         ct_gpu_leave(g, &v);
     }
 }

@@ -16,12 +16,14 @@
 #include "gpu/gpu.h"
 #include "gpu/kernels.h"
 
+enum { CT_GPU_MODULES = 16 }; /* that kernels may be spread over */
+
 /* What has been made for a device. */
 struct ct_gpu_used {
     _Atomic(CUcontext)    context;      /* primary, retained; NULL: not yet */
     uint64_t              reaches;      /* one bit a device: peer access is on */
     struct ct_list        copy_streams; /* that nobody uses */
-    CUmodule              modules[2];
+    CUmodule              modules[CT_GPU_MODULES];
     unsigned              nmodules;
     _Atomic int           loaded;  /* CT_AGAIN: kernels are not; else the result of it */
     struct ct_gpu_kernel *kernels; /* all, by number; no function: the module has none */

@@ -62,7 +62,7 @@ static bool are_wanted(const struct ct_stream_context *c)
 {
     const struct ct_config *cfg = &c->p->cfg;
     return cfg->stream_direct != 0 && cfg->stream_workspace > 0 &&
-           (ct_kernels_fatbin_bytes > 0 || cfg->gpu_kernels[0] != '\0');
+           (ct_kernels_built_in() || cfg->gpu_kernels[0] != '\0');
 }
 
 static int find_any(const struct ct_stream_context *c)

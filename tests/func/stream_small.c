@@ -119,7 +119,7 @@ static void of_all_lengths(void)
 static bool has_kernels(void)
 {
     const char *file = getenv("CTRAN_GPU_KERNELS");
-    return ct_kernels_fatbin_bytes > 0 || (file != NULL && file[0] != '\0');
+    return ct_kernels_built_in() || (file != NULL && file[0] != '\0');
 }
 
 /* A root's broadcast by kernel waits for nobody, so the ranks may have it and a message in any

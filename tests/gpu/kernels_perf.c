@@ -4,18 +4,19 @@
  * back and in graph replay, and whether the results are right.
  *
  *   kernels_perf [-n RANKS] [-dqt] [-c COLL] [-s BYTES[,...]] [-B BLOCKS[,...]] [-w MIB] [-m MIB]
- *       [-b CHANNELS] MODULE
+ *       [-b CHANNELS] MODULE...
  *
  * One process; a thread and a GPU a rank (RANKS may exceed the GPUs: ranks then share them, for
  * correctness only). -d: the direct kernels alone. -t tries numbers of blocks and all kinds of
  * items instead of the defaults; -q does few repetitions; -c names one collective, -s its sizes
  * (8, 64K, 128M), -B the most blocks a kernel has (0: as many as it wants); -w sizes the workspace,
  * which is divided as the library does it, -b gives it so many channels and no rows, -m sizes the
- * buffers. MODULE is a fat binary of the kernels. It stands alone: from the
- * top of the sources
+ * buffers. The MODULEs are the units of the kernels, those that are needed. It stands alone: from
+ * the top of the sources
  *
- *   nvcc -std=c++17 -O3 -fmad=false -arch=sm_90 -fatbin -Isrc -o kernels.fatbin \
- *       src/gpu/kernels/all.cu
+ *   for unit in moves reduce_float; do
+ *       nvcc -std=c++17 -O3 -fmad=false -arch=sm_90 -fatbin -Isrc src/gpu/kernels/$unit.cu
+ *   done
  *   gcc -std=gnu11 -O2 -D_GNU_SOURCE -Isrc -o kernels_perf tests/gpu/kernels_perf.c \
  *       src/gpu/kernels*.c -ldl -lpthread
  *
@@ -33,7 +34,7 @@
 
 #include "gpu/kernels.h"
 
-enum { MOST = 8, GRAPH_CALLS = 20 };
+enum { MOST = 8, MODULES = 16, GRAPH_CALLS = 20 };
 
 enum coll { ALLGATHER, ALLTOALL, SHIFT, BCAST, ALLREDUCE, REDUCE_SCATTER, COLLS };
 static const char *const coll_names[] = {"allgather", "alltoall",  "sendrecv",
@@ -43,7 +44,7 @@ struct rank {
     int                   me;
     CUcontext             ctx;
     CUstream              stream;
-    CUmodule              module;
+    CUmodule              modules[MODULES];
     CUdeviceptr           workspace, send, recv;
     struct ct_kernel_comm comm, rows;
     double                eager_us, graph_us;
@@ -68,7 +69,8 @@ static uint32_t         *abort_word;
 static pthread_barrier_t together;
 static bool              direct; /* -d */
 static bool              has_ll32;
-static const char       *module_file;
+static char            **module_files;
+static int               nmodules;
 
 static void check(CUresult r, const char *what, int line)
 {
@@ -261,6 +263,19 @@ static void launch(const struct rank *r, CUfunction f, struct ct_kernel_call *k)
     CHECK(cuLaunchKernel, (f, k->blocks, 1, 1, k->threads, 1, 1, 0, r->stream, params, NULL));
 }
 
+/* Which one of the modules has. */
+static CUfunction function_of(const struct rank *r, const char *name)
+{
+    CUfunction f;
+    for (int i = 0; i < nmodules; i++) {
+        if (cu.cuModuleGetFunction(&f, r->modules[i], name) == CUDA_SUCCESS) {
+            return f;
+        }
+    }
+    fprintf(stderr, "no MODULE has kernel %s\n", name);
+    exit(1);
+}
+
 static void measure(struct rank *r)
 {
     struct ct_kernel_call k;
@@ -271,7 +286,7 @@ static void measure(struct rank *r)
     int                   regs;
     build(r, &k);
     (void)ct_kernel_name(k.kernel, name); /* it has one */
-    CHECK(cuModuleGetFunction, (&f, r->module, name));
+    f = function_of(r, name);
     /* Loads it, which may wait for what runs: not for a peer's kernel that waits for this one. */
     CHECK(cuFuncGetAttribute, (&regs, CU_FUNC_ATTRIBUTE_NUM_REGS, f));
     CHECK(cuMemsetD8, (r->recv, 0xee, received_bytes()));
@@ -517,7 +532,9 @@ static void start(size_t workspace_bytes, uint32_t channels)
             CHECK(cuMemHostAlloc, ((void **)&abort_word, 4096, CU_MEMHOSTALLOC_PORTABLE));
             *abort_word = 0;
         }
-        CHECK(cuModuleLoad, (&r->module, module_file));
+        for (int i = 0; i < nmodules; i++) {
+            CHECK(cuModuleLoad, (&r->modules[i], module_files[i]));
+        }
         CHECK(cuStreamCreate, (&r->stream, CU_STREAM_NON_BLOCKING));
         CHECK(cuMemAlloc, (&r->workspace, workspace_bytes));
         CHECK(cuMemAlloc, (&r->send, buffer_bytes));
@@ -594,12 +611,13 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    if (optind >= argc) {
+    nmodules = argc - optind;
+    if (nmodules < 1 || nmodules > MODULES) {
         fprintf(stderr, "usage: kernels_perf [-n RANKS] [-dqt] [-c COLL] [-s BYTES[,...]] "
-                        "[-B BLOCKS[,...]] [-w MIB] [-m MIB] [-b CHANNELS] MODULE\n");
+                        "[-B BLOCKS[,...]] [-w MIB] [-m MIB] [-b CHANNELS] MODULE...\n");
         return 2;
     }
-    module_file = argv[optind];
+    module_files = argv + optind;
     open_driver();
     nranks = nranks > 0 ? nranks : ndevices;
     if (nranks < 2 || nranks > MOST) {

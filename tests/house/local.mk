@@ -5,6 +5,7 @@ house_tests = \
 	tests/house/floors.test \
 	tests/house/headers.test \
 	tests/house/install.test \
+	tests/house/kernels.test \
 	tests/house/machines.test \
 	tests/house/pages.test \
 	tests/house/scripts.test \

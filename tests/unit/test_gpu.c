@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gpu: the driver found and not found, kinds of memory, the rank's device, contexts,
  * copy_streams. */
+#include <unistd.h>
+
 #include "emu.h"
+#include "gpu/kernels.h"
 
 /* Nothing has been opened: this comes first. */
 static void without_a_driver(void **state)
@@ -183,6 +186,34 @@ static void kernels_that_are_not_there(void **state)
     emu_stop(&p);
 }
 
+/* The tests' own kernels have none of ctran's. */
+static void kernels_of_two_files(void **state)
+{
+    static const char *const orders[][3] = {
+        {"CTRAN_GPU_KERNELS", "tests/emu/kernels.so:src/gpu/kernels/ctran_kernels_emu.so", NULL},
+        {"CTRAN_GPU_KERNELS", "src/gpu/kernels/ctran_kernels_emu.so:tests/emu/kernels.so", NULL},
+    };
+    (void)state;
+    if (getenv("CT_REAL_GPU") != NULL ||
+        access("src/gpu/kernels/ctran_kernels_emu.so", R_OK) != 0) {
+        skip(); /* these are the emulation's, and no build without a C++ compiler has them */
+    }
+    for (size_t i = 0; i < CT_ARRAY_LEN(orders); i++) {
+        struct ct_process    p;
+        struct ct_gpu_visit  v;
+        struct ct_gpu_kernel f;
+        char                 name[CT_KERNEL_NAME];
+        emu_start(&p, orders[i]);
+        assert_int_equal(ct_gpu_enter(p.gpu, 0, &v), CTRAN_SUCCESS);
+        for (uint32_t k = 0; ct_kernel_name(k, name); k++) {
+            assert_int_equal(ct_gpu_kernel(p.gpu, 0, k, &f), CTRAN_SUCCESS);
+            assert_non_null(f.function);
+        }
+        ct_gpu_leave(p.gpu, &v);
+        emu_stop(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +224,7 @@ int main(void)
         cmocka_unit_test(visits_restore_the_context),
         cmocka_unit_test(copy_streams_come_again),
         cmocka_unit_test(kernels_that_are_not_there),
+        cmocka_unit_test(kernels_of_two_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reductions of the 16-bit and 8-bit floating-point formats, each operation rounded. */
+/* Reductions of the 16-bit floating-point formats, each operation rounded. */
 #include "gpu/kernels/reduce.cuh"
 
 CT_REDUCE_KERNELS(f16, arithmetic<f16>)
 CT_REDUCE_KERNELS(bf16, arithmetic<bf16>)
-CT_REDUCE_KERNELS(e4m3, narrow<e4m3>)
-CT_REDUCE_KERNELS(e5m2, narrow<e5m2>)
