@@ -34,7 +34,8 @@ ct_parts_missing()
     for module in pmix hwloc libevent_core zlib libsodium; do
         pkg-config --exists "$module" 2>/dev/null || printf '%s(library) ' "$module"
     done
-    printf '#include <uthash.h>\n' | ${CC:-cc} -E - >/dev/null 2>&1 || printf 'uthash.h '
+    printf '#include <uthash.h>\n' | ${CC:-cc} -E - >/dev/null 2>&1 ||
+        [ -f "$ct_top/carried/uthash.h" ] || printf 'uthash.h '
     [ -d /usr/share/datasets/fashion-mnist ] || printf '/usr/share/datasets/fashion-mnist '
 }
 
