@@ -82,8 +82,26 @@ dist_perf_DATA = $(perf_sources) \
 dist_man_MANS += man/ctran_perf.1
 dist_check_SCRIPTS += bench/ctran_perf.test
 TESTS += bench/ctran_perf.test
-EXTRA_DIST += bench/perf/test_perf.py bench/RESULTS.md
-# The figure of RESULTS.md, its data, and what draws it.
+EXTRA_DIST += bench/perf/test_perf.py
+# Today's figures, a series a file, and the page that results_page makes of them.
+EXTRA_DIST += bench/RESULTS.md bench/results_page \
+	bench/results/exchange.json \
+	bench/results/gpu-blocking.json \
+	bench/results/gpu-graph-few-blocks.json \
+	bench/results/gpu-graph-long.json \
+	bench/results/gpu-graph-short.json \
+	bench/results/host-collectives-2-ranks.json \
+	bench/results/host-collectives.json \
+	bench/results/host-messages-2-ranks.json \
+	bench/results/host-messages.json \
+	bench/results/idle.json \
+	bench/results/memory.json \
+	bench/results/simulator.json \
+	bench/results/starts.json \
+	bench/results/tcp.json
+dist_check_SCRIPTS += bench/results.test
+TESTS += bench/results.test
+# The runs of ctran_scale, their figure, and what draws it.
 EXTRA_DIST += bench/scale.jsonl bench/scale.svg bench/scale_plot
 # Holds ctran_sim against ctran_perf.
 EXTRA_DIST += bench/sim_perf bench/sim_allgather.svg bench/sim_allreduce.svg

@@ -9,7 +9,7 @@
 enum { EACH = 2 /* warps for each peer: another one pays when it has more to do */ };
 
 /* KiB: of what a rank sends to all its peers together as flagged items, from where on rows are
- * faster; and of the call, to where direct kernels are not. On H200, bench/RESULTS.md. */
+ * faster; and of the call, to where direct kernels are not. Measured on H200. */
 struct range {
     uint32_t sent, most;
 };

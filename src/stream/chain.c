@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rank's place in a chain, and what its stream does there; chain.h says why. */
+/*
+ * A rank's place in a chain, and what its stream does there; chain.h says why. Neither two copy
+ * streams down the chain, each with half, nor a part for each peer that the others pass on is
+ * faster: copy engines that several use at once share less than a link.
+ */
 #define CT_FOLDER "stream"
 #include "stream/chain.h"
 

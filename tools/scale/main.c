@@ -159,7 +159,7 @@ int main(int argc, char **argv)
                  {"rank", run_rank}};
     ct_stdfd_fill();
     /* Costs: those with which the simulation is nearest to eight runs on two processors, of 1024 to
-     * 98304 ranks, 1 to 512 of them a node; bench/RESULTS.md has the runs. */
+     * 98304 ranks, 1 to 512 of them a node; bench/scale.jsonl has the runs. */
     struct options o = {.stores = 1,
                         .workers = 2,
                         .launcher = "ctranrun",

@@ -4,7 +4,7 @@
  * of 2. Those who have the vector send to one side and to the other in turn, so that messages go
  * two thirds as far. No row of the table takes it: where groups of ranks are powers of two, a
  * binomial tree leaves each of them once, and in ctran_sim that one is faster, also with groups of
- * 5, 6 and 7 (bench/RESULTS.md).
+ * 5, 6 and 7.
  *
  * Source: De Sensi et al. 2025, "Bine Trees: Enhancing Collective Operations by Optimizing
  * Communication Locality", the tree that halves distances.

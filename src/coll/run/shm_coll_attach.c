@@ -14,7 +14,8 @@
  *
  * More ranks expose to save the copy, of which a shm_coll takes two for each block that one rank
  * alone reads. All do or none, in one operation for all of the input; parts are not in the way.
- * They go by lengths.
+ * They go by lengths. A bcast is put in: ranks on several cores that read the same pages of one
+ * root take turns at the kernel's count of each page's users.
  *
  * Where the input cannot be read, the reader asks for its part as a message, which comes while its
  * owner waits. It says so to its owner, or of more than two ranks to all, in a note; they do not
