@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Faults, each a change of some functions of a transport. What a change calls is the transport
- * itself, `real`. Several put operations off (`later`), one of which ends with each turn of
+ * Faults, a row of a table each: the functions that take the place of a transport's own, and what
+ * some of them do. What such a function calls is the transport itself, `real`. Several put
+ * operations off (`later`), one of which ends with each turn of
  * progress: without a fault that conforms, too, and shows that what is above does not depend on
  * operations that end at once.
  */
@@ -11,16 +12,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct ct_net_ops     real;
-static struct ct_net_rma_ops real_rma, changed;
+struct mutant {
+    const char *name;
+    bool        one_sided; /* of a transport with CT_NET_RMA */
+    bool        conforms;  /* no fault, but another way of doing things */
 
-/* One-sided functions that may be changed. */
-static void change_rma(struct ct_net_ops *ops)
-{
-    real = *ops;
-    real_rma = changed = *ops->rma;
-    ops->rma = &changed;
-}
+    /* In place of the transport's; NULL: its own. */
+    int (*send)(struct ct_net_link *link, const struct ct_net_slice *slice);
+    void (*check_peers)(struct ct_net *net);
+    unsigned (*progress)(struct ct_net *net);
+    struct ct_net_rma_ops rma;
+
+    /* What mem_reg and post do to their arguments: reg_changed and post_changed. */
+    void (*region)(struct ct_net_region *region);
+    void (*op)(struct ct_net_rma *op);
+    /* Of operations that are put off: which goes first, and whether it has been told as done. */
+    bool last_first, tells_early;
+};
+
+static struct ct_net_ops     real;
+static struct ct_net_rma_ops real_rma;
+static const struct mutant  *mutant; /* the one that is tested */
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
@@ -95,38 +107,9 @@ static int send_spoilt(struct ct_net_link *link, const struct ct_net_slice *slic
     return real.send(link, &held.slice);
 }
 
-static void reorders(struct ct_net_ops *ops)
-{
-    real = *ops;
-    ops->send = send_reordered;
-}
-
-static void loses_messages(struct ct_net_ops *ops)
-{
-    real = *ops;
-    ops->send = send_lost;
-}
-
-static void duplicates(struct ct_net_ops *ops)
-{
-    real = *ops;
-    ops->send = send_twice;
-}
-
-static void spoils_bytes(struct ct_net_ops *ops)
-{
-    real = *ops;
-    ops->send = send_spoilt;
-}
-
 static void look_away(struct ct_net *net)
 {
     (void)net;
-}
-
-static void misses_death(struct ct_net_ops *ops)
-{
-    ops->check_peers = look_away;
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -136,65 +119,40 @@ static void no_dereg(struct ct_net_mr *mr)
     (void)mr;
 }
 
-static int reg_all_rights(struct ct_net *net, const struct ct_net_region *region,
-                          struct ct_net_mr **mr)
+static int reg_changed(struct ct_net *net, const struct ct_net_region *region,
+                       struct ct_net_mr **mr)
 {
     struct ct_net_region r = *region;
-    r.access = UINT32_MAX;
+    mutant->region(&r);
     return real_rma.mem_reg(net, &r, mr);
 }
 
-static int reg_any_peer(struct ct_net *net, const struct ct_net_region *region,
-                        struct ct_net_mr **mr)
+static void give_all_rights(struct ct_net_region *region)
 {
-    struct ct_net_region r = *region;
-    r.peer = CT_NET_ANY_PEER;
-    return real_rma.mem_reg(net, &r, mr);
+    region->access = UINT32_MAX;
 }
 
-static int reg_longer(struct ct_net *net, const struct ct_net_region *region, struct ct_net_mr **mr)
+static void let_all_peers(struct ct_net_region *region)
 {
-    struct ct_net_region r = *region;
-    r.len_bytes++;
-    return real_rma.mem_reg(net, &r, mr);
+    region->peer = CT_NET_ANY_PEER;
 }
 
-static void keeps_keys(struct ct_net_ops *ops)
+static void lengthen(struct ct_net_region *region)
 {
-    change_rma(ops);
-    changed.mem_dereg = no_dereg;
-}
-
-static void ignores_rights(struct ct_net_ops *ops)
-{
-    change_rma(ops);
-    changed.mem_reg = reg_all_rights;
-}
-
-static void ignores_peer(struct ct_net_ops *ops)
-{
-    change_rma(ops);
-    changed.mem_reg = reg_any_peer;
-}
-
-static void ignores_range(struct ct_net_ops *ops)
-{
-    change_rma(ops);
-    changed.mem_reg = reg_longer;
+    region->len_bytes++;
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-/* Does one with a change. */
 static int post_changed(struct ct_net_link *link, struct ct_net_rma *const ops[], unsigned n,
-                        unsigned *taken, void (*change)(struct ct_net_rma *op))
+                        unsigned *taken)
 {
     int rc = CTRAN_SUCCESS;
     for (*taken = 0; *taken < n && rc == CTRAN_SUCCESS;) {
         struct ct_net_rma  op = *ops[*taken];
         struct ct_net_rma *one = &op;
         unsigned           took = 0;
-        change(&op);
+        mutant->op(&op);
         rc = real_rma.post(link, &one, 1, &took);
         *taken += took;
     }
@@ -206,32 +164,14 @@ static void lose_byte(struct ct_net_rma *op)
     op->len_bytes -= op->op == CT_NET_OP_PUT && op->len_bytes > 0;
 }
 
-static int post_short(struct ct_net_link *link, struct ct_net_rma *const ops[], unsigned n,
-                      unsigned *taken)
-{
-    return post_changed(link, ops, n, taken, lose_byte);
-}
-
 static void lose_notice(struct ct_net_rma *op)
 {
     op->notify = false;
 }
 
-static int post_silent(struct ct_net_link *link, struct ct_net_rma *const ops[], unsigned n,
-                       unsigned *taken)
-{
-    return post_changed(link, ops, n, taken, lose_notice);
-}
-
 static void lose_result(struct ct_net_rma *op)
 {
     op->result = NULL;
-}
-
-static int post_deaf(struct ct_net_link *link, struct ct_net_rma *const ops[], unsigned n,
-                     unsigned *taken)
-{
-    return post_changed(link, ops, n, taken, lose_result);
 }
 
 static int post_twice(struct ct_net_link *link, struct ct_net_rma *const ops[], unsigned n,
@@ -259,36 +199,6 @@ static int post_agreeing(struct ct_net_link *link, struct ct_net_rma *const ops[
     return rc;
 }
 
-static void loses_a_byte(struct ct_net_ops *ops)
-{
-    change_rma(ops);
-    changed.post = post_short;
-}
-
-static void loses_notices(struct ct_net_ops *ops)
-{
-    change_rma(ops);
-    changed.post = post_silent;
-}
-
-static void loses_results(struct ct_net_ops *ops)
-{
-    change_rma(ops);
-    changed.post = post_deaf;
-}
-
-static void repeats_atomics(struct ct_net_ops *ops)
-{
-    change_rma(ops);
-    changed.post = post_twice;
-}
-
-static void refuses_nothing(struct ct_net_ops *ops)
-{
-    change_rma(ops);
-    changed.post = post_agreeing;
-}
-
 /* ---- operations that end later --------------------------------------------------------------- */
 
 struct later {
@@ -300,7 +210,6 @@ struct later {
 };
 
 static struct ct_list later = {&later, &later};
-static bool           last_first, tells_early;
 
 static struct later *put_off(struct ct_net_link *link, struct ct_net_rma *op,
                              struct ct_net_comp *comp)
@@ -324,7 +233,7 @@ static int post_later(struct ct_net_link *link, struct ct_net_rma *const ops[], 
             return CTRAN_ERR_UNSUPPORTED_OPERATION;
         }
         struct later *l = put_off(link, op, op->comp);
-        if (tells_early) {
+        if (mutant->tells_early) {
             l->copy = *op;
             l->copy.comp = l->comp = &nobody;
             l->op = &l->copy;
@@ -352,7 +261,8 @@ static unsigned progress_later(struct ct_net *net)
     if (ct_list_empty(&later)) {
         return n;
     }
-    struct later       *l = CT_LIST_ENTRY(last_first ? later.prev : later.next, struct later, node);
+    struct later *l =
+        CT_LIST_ENTRY(mutant->last_first ? later.prev : later.next, struct later, node);
     struct ct_net_comp *comp = l->comp;
     const uint32_t      before = comp->pending;
     if (l->op == NULL) {
@@ -377,35 +287,6 @@ static void flush_all(struct ct_net_link *link, struct ct_net_comp *comp)
     real_rma.flush(link, comp);
 }
 
-static void delays(struct ct_net_ops *ops)
-{
-    change_rma(ops);
-    changed.post = post_later;
-    changed.fence = fence_later;
-    changed.flush = flush_later;
-    ops->progress = progress_later;
-}
-
-static void flushes_early(struct ct_net_ops *ops)
-{
-    delays(ops);
-    changed.flush = real_rma.flush;
-}
-
-static void has_no_fence(struct ct_net_ops *ops)
-{
-    delays(ops);
-    changed.fence = real_rma.fence;
-    changed.flush = flush_all;
-    last_first = true;
-}
-
-static void ends_early(struct ct_net_ops *ops)
-{
-    delays(ops);
-    tells_early = true;
-}
-
 /* The notification goes at once, with no byte; the data comes later. */
 static int post_notice_first(struct ct_net_link *link, struct ct_net_rma *const ops[], unsigned n,
                              unsigned *taken)
@@ -424,35 +305,54 @@ static int post_notice_first(struct ct_net_link *link, struct ct_net_rma *const 
     return post_later(link, ops, n, taken);
 }
 
-static void notifies_early(struct ct_net_ops *ops)
-{
-    delays(ops);
-    changed.post = post_notice_first;
-}
-
 /* ---- the table ------------------------------------------------------------------------------- */
 
+#define PUTS_OFF(post_, fence_, flush_)                                                            \
+    .progress = progress_later, .rma = {.post = post_, .fence = fence_, .flush = flush_}
+
 static const struct mutant mutants[] = {
-    {"reorders", false, false, reorders},
-    {"loses-messages", false, false, loses_messages},
-    {"duplicates", false, false, duplicates},
-    {"spoils-bytes", false, false, spoils_bytes},
-    {"misses-death", true, false, misses_death},
-    {"keeps-keys", true, false, keeps_keys},
-    {"ignores-rights", true, false, ignores_rights},
-    {"ignores-peer", true, false, ignores_peer},
-    {"ignores-range", true, false, ignores_range},
-    {"loses-a-byte", true, false, loses_a_byte},
-    {"loses-notices", true, false, loses_notices},
-    {"loses-results", true, false, loses_results},
-    {"repeats-atomics", true, false, repeats_atomics},
-    {"refuses-nothing", true, false, refuses_nothing},
-    {"delays", true, true, delays},
-    {"flushes-early", true, false, flushes_early},
-    {"has-no-fence", true, false, has_no_fence},
-    {"ends-early", true, false, ends_early},
-    {"notifies-early", true, false, notifies_early},
+    {"reorders", .send = send_reordered},
+    {"loses-messages", .send = send_lost},
+    {"duplicates", .send = send_twice},
+    {"spoils-bytes", .send = send_spoilt},
+    {"misses-death", true, .check_peers = look_away},
+    {"keeps-keys", true, .rma.mem_dereg = no_dereg},
+    {"ignores-rights", true, .rma.mem_reg = reg_changed, .region = give_all_rights},
+    {"ignores-peer", true, .rma.mem_reg = reg_changed, .region = let_all_peers},
+    {"ignores-range", true, .rma.mem_reg = reg_changed, .region = lengthen},
+    {"loses-a-byte", true, .rma.post = post_changed, .op = lose_byte},
+    {"loses-notices", true, .rma.post = post_changed, .op = lose_notice},
+    {"loses-results", true, .rma.post = post_changed, .op = lose_result},
+    {"repeats-atomics", true, .rma.post = post_twice},
+    {"refuses-nothing", true, .rma.post = post_agreeing},
+    {"delays", true, true, PUTS_OFF(post_later, fence_later, flush_later)},
+    {"flushes-early", true, false, PUTS_OFF(post_later, fence_later, NULL)},
+    {"has-no-fence", true, false, PUTS_OFF(post_later, NULL, flush_all), .last_first = true},
+    {"ends-early", true, false, PUTS_OFF(post_later, fence_later, flush_later),
+     .tells_early = true},
+    {"notifies-early", true, false, PUTS_OFF(post_notice_first, fence_later, flush_later)},
 };
+
+#define REPLACE(slot, function) ((slot) = (function) != NULL ? (function) : (slot))
+
+void mutant_spoil(const struct mutant *m, struct ct_net_ops *ops)
+{
+    static struct ct_net_rma_ops changed;
+    mutant = m;
+    real = *ops;
+    REPLACE(ops->send, m->send);
+    REPLACE(ops->check_peers, m->check_peers);
+    REPLACE(ops->progress, m->progress);
+    if (m->one_sided) {
+        real_rma = changed = *ops->rma;
+        REPLACE(changed.mem_reg, m->rma.mem_reg);
+        REPLACE(changed.mem_dereg, m->rma.mem_dereg);
+        REPLACE(changed.post, m->rma.post);
+        REPLACE(changed.fence, m->rma.fence);
+        REPLACE(changed.flush, m->rma.flush);
+        ops->rma = &changed;
+    }
+}
 
 const struct mutant *mutant_find(const char *name)
 {

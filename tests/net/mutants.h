@@ -5,14 +5,12 @@
 
 #include "net/net.h"
 
-struct mutant {
-    const char *name;
-    bool        one_sided; /* of a transport with CT_NET_RMA */
-    bool        conforms;  /* no fault, but another way of doing things */
-    void (*spoil)(struct ct_net_ops *ops);
-};
+struct mutant;
 
+/* By name; NULL: there is none. */
 const struct mutant *mutant_find(const char *name);
+/* Puts the fault into a transport's functions. One in a process. */
+void mutant_spoil(const struct mutant *m, struct ct_net_ops *ops);
 /* Prints the names of those that make sense for a transport, one a line; "+" before those that
  * conform. */
 void mutants_list(const char *transport);
