@@ -28,7 +28,7 @@ CUresult emu_enter(const char *call)
     if (atomic_load_explicit(&forked, memory_order_relaxed)) {
         return CUDA_ERROR_NOT_INITIALIZED;
     }
-    return emu_inject(call);
+    return (CUresult)emu_inject(call);
 }
 
 CUresult emu_enter_ctx(const char *call, CUcontext *ctx)

@@ -33,8 +33,13 @@
  * Environment: EMU_CUDA_DEVICES (2), EMU_CUDA_MEMORY (MiB a device and process, 4096),
  * EMU_CUDA_SMS (16), EMU_CUDA_RESIDENT (blocks at a time, of all kernels of a process together; 0:
  * any number), EMU_CUDA_PEERS (1; 0: no peer access), EMU_CUDA_WORKERS (3), EMU_CUDA_SEED (1),
- * EMU_CUDA_STRICT (1), EMU_CUDA_FAIL (inject.c), and CUDA's own CUDA_VISIBLE_DEVICES and
+ * EMU_CUDA_STRICT (1), EMU_CUDA_FAIL, and CUDA's own CUDA_VISIBLE_DEVICES and
  * CUDA_DEVICE_MAX_CONNECTIONS.
+ *
+ * EMU_CUDA_FAIL has errors on demand (emu/common/common.h), such as
+ * cuMemAlloc:3=2,cuIpcOpenMemHandle=217: names without _v2, and numbers of a CUresult. A test may
+ * set another list while it runs: cuGetProcAddress("emu_inject", ...) yields a
+ * void (*)(const char *).
  *
  * Locks, in this order: the gate, the one of ops (emu_lock: streams, events, captures, graphs,
  * contexts), the one of segments. None is held while the program's functions run.
@@ -47,6 +52,7 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "../common/common.h"
 #include "gpu/cuda.h"
 
 #pragma GCC visibility push(default)
@@ -86,12 +92,6 @@ CUresult emu_enter_ctx(const char *call, CUcontext *ctx);
  * of all; for tests, by cuGetProcAddress("emu_calls"). */
 void          emu_calls_add(const char *call);
 unsigned long emu_calls(const char *name);
-
-/* inject.c: whether an entry point has this name, which is without _v2. */
-bool emu_is_named(const char *call, const char *name);
-/* CUDA_SUCCESS, or the error that this call is to return. */
-CUresult emu_inject(const char *call);
-void     emu_inject_set(const char *list);
 
 /* context.c */
 

@@ -8,23 +8,7 @@
 #include <string.h>
 
 struct emu_settings emu_set;
-
-static unsigned long number(const char *name, unsigned long lacking, unsigned long min,
-                            unsigned long max)
-{
-    const char *text = getenv(name);
-    if (text == NULL || *text == '\0') {
-        return lacking;
-    }
-    char               *end;
-    const unsigned long value = strtoul(text, &end, 10);
-    if (*end != '\0' || value < min || value > max) {
-        fprintf(stderr, "emulated CUDA: %s is \"%s\"; give a number of %lu to %lu\n", name, text,
-                min, max);
-        exit(1);
-    }
-    return value;
-}
+const char          emu_title[] = "emulated CUDA", emu_fail_variable[] = "EMU_CUDA_FAIL";
 
 /* As the real driver: a list of numbers, which ends at the first that names no device. */
 static void visible(unsigned devices)
@@ -53,14 +37,14 @@ static void visible(unsigned devices)
 
 void emu_settings_read(void)
 {
-    visible((unsigned)number("EMU_CUDA_DEVICES", 2, 0, EMU_MAX_DEVICES));
-    emu_set.memory_bytes = (size_t)number("EMU_CUDA_MEMORY", 4096, 1, 1ul << 30) << 20;
-    emu_set.sms = (unsigned)number("EMU_CUDA_SMS", 16, 1, 1024);
-    emu_set.resident = (unsigned)number("EMU_CUDA_RESIDENT", 0, 0, 1 << 20);
-    emu_set.workers = (unsigned)number("EMU_CUDA_WORKERS", 3, 1, 256);
-    emu_set.seed = number("EMU_CUDA_SEED", 1, 0, ~0ul);
-    emu_set.strict = number("EMU_CUDA_STRICT", 1, 0, 1) != 0;
-    emu_set.peers = number("EMU_CUDA_PEERS", 1, 0, 1) != 0;
-    emu_set.connections = (unsigned)number("CUDA_DEVICE_MAX_CONNECTIONS", 0, 1, 32);
-    emu_inject_set(getenv("EMU_CUDA_FAIL"));
+    visible((unsigned)emu_number("EMU_CUDA_DEVICES", 2, 0, EMU_MAX_DEVICES));
+    emu_set.memory_bytes = (size_t)emu_number("EMU_CUDA_MEMORY", 4096, 1, 1ul << 30) << 20;
+    emu_set.sms = (unsigned)emu_number("EMU_CUDA_SMS", 16, 1, 1024);
+    emu_set.resident = (unsigned)emu_number("EMU_CUDA_RESIDENT", 0, 0, 1 << 20);
+    emu_set.workers = (unsigned)emu_number("EMU_CUDA_WORKERS", 3, 1, 256);
+    emu_set.seed = emu_number("EMU_CUDA_SEED", 1, 0, ~0ul);
+    emu_set.strict = emu_number("EMU_CUDA_STRICT", 1, 0, 1) != 0;
+    emu_set.peers = emu_number("EMU_CUDA_PEERS", 1, 0, 1) != 0;
+    emu_set.connections = (unsigned)emu_number("CUDA_DEVICE_MAX_CONNECTIONS", 0, 1, 32);
+    emu_inject_set(getenv(emu_fail_variable));
 }

@@ -39,7 +39,12 @@
  * EMU_VERBS_HOST (the host's name; by default one for each network namespace), EMU_VERBS_DIR
  * (/dev/shm/emu-verbs-UID), EMU_VERBS_LINK_LAYER (roce; ib), EMU_VERBS_MTU (4096, of the ports),
  * EMU_VERBS_TIME (real; virtual), EMU_VERBS_SEED (1), EMU_VERBS_WINDOW (1024 packets),
- * EMU_VERBS_FAIL (inject.c), EMU_VERBS_FABRIC and EMU_VERBS_FAULTS:
+ * EMU_VERBS_FAIL, EMU_VERBS_FABRIC and EMU_VERBS_FAULTS.
+ *
+ * EMU_VERBS_FAIL has errors on demand (emu/common/common.h), such as
+ * ibv_reg_mr:3=12,ibv_create_qp=12: functions of <infiniband/verbs.h> that make, change or destroy
+ * an object, and numbers of errno. A test may set another list while it runs: dlsym
+ * "emu_verbs_fail". The other two hold
  *
  * commands, separated by ; or newlines. @FILE names a file of them. Those of EMU_VERBS_FABRIC are
  * carried out when the fabric is made, those of EMU_VERBS_FAULTS once in the fabric, at a time of
@@ -70,6 +75,7 @@
 
 #include <infiniband/verbs.h>
 
+#include "../common/common.h"
 #include "fabric.h"
 #include "wire.h"
 
@@ -103,10 +109,6 @@ struct emu_settings {
 };
 extern struct emu_settings emu_set;
 void                       emu_settings_read(void);
-
-/* inject.c: 0, or the errno that this call is to give. `call` is __func__. */
-int  emu_inject(const char *call);
-void emu_inject_set(const char *list);
 
 /* script.c */
 void emu_script_configure(struct emu_fabric *fabric, unsigned host);

@@ -11,23 +11,7 @@
 #include <unistd.h>
 
 struct emu_settings emu_set;
-
-static unsigned long number(const char *name, unsigned long lacking, unsigned long min,
-                            unsigned long max)
-{
-    const char *text = getenv(name);
-    if (text == NULL || *text == '\0') {
-        return lacking;
-    }
-    char               *end;
-    const unsigned long value = strtoul(text, &end, 10);
-    if (*end != '\0' || value < min || value > max) {
-        fprintf(stderr, "emulated verbs: %s is \"%s\"; give a number of %lu to %lu\n", name, text,
-                min, max);
-        exit(1);
-    }
-    return value;
-}
+const char          emu_title[] = "emulated verbs", emu_fail_variable[] = "EMU_VERBS_FAIL";
 
 /* True: the second of two words; lacking: the first. */
 static bool second(const char *name, const char *a, const char *b)
@@ -103,19 +87,24 @@ void emu_settings_read(void)
 {
     name_dir();
     name_host();
-    emu_set.devices = (unsigned)number("EMU_VERBS_DEVICES", 2, 0, EMU_HOST_DEVICES);
-    emu_set.ports = (unsigned)number("EMU_VERBS_PORTS", 1, 1, EMU_DEVICE_PORTS);
-    emu_set.mtu = (unsigned)number("EMU_VERBS_MTU", EMU_MAX_MTU, 256, EMU_MAX_MTU);
+    emu_set.devices = (unsigned)emu_number("EMU_VERBS_DEVICES", 2, 0, EMU_HOST_DEVICES);
+    emu_set.ports = (unsigned)emu_number("EMU_VERBS_PORTS", 1, 1, EMU_DEVICE_PORTS);
+    emu_set.mtu = (unsigned)emu_number("EMU_VERBS_MTU", EMU_MAX_MTU, 256, EMU_MAX_MTU);
     if ((emu_set.mtu & (emu_set.mtu - 1)) != 0) {
         fprintf(stderr, "emulated verbs: EMU_VERBS_MTU is %u; give 256, 512, 1024, 2048 or 4096\n",
                 emu_set.mtu);
         exit(1);
     }
-    emu_set.window = (unsigned)number("EMU_VERBS_WINDOW", 1024, 1, 1 << 20);
-    emu_set.seed = number("EMU_VERBS_SEED", 1, 0, ~0ul);
+    emu_set.window = (unsigned)emu_number("EMU_VERBS_WINDOW", 1024, 1, 1 << 20);
+    emu_set.seed = emu_number("EMU_VERBS_SEED", 1, 0, ~0ul);
     emu_set.ib = second("EMU_VERBS_LINK_LAYER", "roce", "ib");
     emu_set.virtual_time = second("EMU_VERBS_TIME", "real", "virtual");
     emu_set.fabric = script("EMU_VERBS_FABRIC");
     emu_set.faults = script("EMU_VERBS_FAULTS");
-    emu_inject_set(getenv("EMU_VERBS_FAIL"));
+    emu_inject_set(getenv(emu_fail_variable));
+}
+
+void emu_verbs_fail(const char *list)
+{
+    emu_inject_set(list);
 }

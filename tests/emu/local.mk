@@ -1,4 +1,5 @@
-# tests/emu: the emulated CUDA driver by itself, without the library.
+# tests/emu: the emulated CUDA driver by itself, without the library. A program is made of the one
+# source of its name.
 if HAVE_CMOCKA
 emu_tests = \
 	tests/emu/test_emu_blocking \
@@ -9,45 +10,39 @@ emu_tests = \
 check_PROGRAMS += $(emu_tests)
 TESTS += $(emu_tests)
 
-emu_cppflags = $(AM_CPPFLAGS) -DEMU_LIBRARY='"$(abs_top_builddir)/emu/cuda/libcuda.so.1"' \
+emu_cppflags = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) -DEMU_LIBRARY='"$(abs_top_builddir)/emu/cuda/libcuda.so.1"' \
 	-DEMU_KERNELS='"$(abs_top_builddir)/tests/emu/kernels.so"'
-emu_cflags = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 emu_ldadd = $(CMOCKA_LIBS) -lpthread -ldl
-emu_loaded = emu/cuda/libcuda.so.1 tests/emu/kernels.so
+$(emu_tests): emu/cuda/libcuda.so.1 tests/emu/kernels.so
 
 tests/emu/kernels.so: tests/emu/kernels.c emu/cuda/kernel.h
 	$(AM_V_CCLD)mkdir -p $(@D) && $(emu_cuda_cc) -I$(top_srcdir) -shared -o $@ \
 	$(srcdir)/tests/emu/kernels.c
 check_DATA += tests/emu/kernels.so
 CLEANFILES += tests/emu/kernels.so
-
-tests_emu_test_emu_blocking_SOURCES = tests/emu/test_emu_blocking.c tests/emu/emu_test.h
 tests_emu_test_emu_blocking_CPPFLAGS = $(emu_cppflags)
-tests_emu_test_emu_blocking_CFLAGS = $(emu_cflags)
 tests_emu_test_emu_blocking_LDADD = $(emu_ldadd)
-EXTRA_tests_emu_test_emu_blocking_DEPENDENCIES = $(emu_loaded)
-tests_emu_test_emu_graph_SOURCES = tests/emu/test_emu_graph.c tests/emu/emu_test.h
 tests_emu_test_emu_graph_CPPFLAGS = $(emu_cppflags)
-tests_emu_test_emu_graph_CFLAGS = $(emu_cflags)
 tests_emu_test_emu_graph_LDADD = $(emu_ldadd)
-EXTRA_tests_emu_test_emu_graph_DEPENDENCIES = $(emu_loaded)
-tests_emu_test_emu_memory_SOURCES = tests/emu/test_emu_memory.c tests/emu/emu_test.h
 tests_emu_test_emu_memory_CPPFLAGS = $(emu_cppflags)
-tests_emu_test_emu_memory_CFLAGS = $(emu_cflags)
 tests_emu_test_emu_memory_LDADD = $(emu_ldadd)
-EXTRA_tests_emu_test_emu_memory_DEPENDENCIES = $(emu_loaded)
-tests_emu_test_emu_process_SOURCES = tests/emu/test_emu_process.c tests/emu/emu_test.h
 tests_emu_test_emu_process_CPPFLAGS = $(emu_cppflags)
-tests_emu_test_emu_process_CFLAGS = $(emu_cflags)
 tests_emu_test_emu_process_LDADD = $(emu_ldadd)
-EXTRA_tests_emu_test_emu_process_DEPENDENCIES = $(emu_loaded)
-tests_emu_test_emu_stream_SOURCES = tests/emu/test_emu_stream.c tests/emu/emu_test.h
 tests_emu_test_emu_stream_CPPFLAGS = $(emu_cppflags)
-tests_emu_test_emu_stream_CFLAGS = $(emu_cflags)
 tests_emu_test_emu_stream_LDADD = $(emu_ldadd)
-EXTRA_tests_emu_test_emu_stream_DEPENDENCIES = $(emu_loaded)
+
 endif
-EXTRA_DIST += tests/emu/kernels.c
+EXTRA_DIST += tests/emu/kernels.c tests/emu/emu_test.h
+
+# What both emulations link.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/emu/test_emu_common
+TESTS += tests/emu/test_emu_common
+tests_emu_test_emu_common_SOURCES = tests/emu/test_emu_common.c $(emu_common_sources)
+tests_emu_test_emu_common_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
+tests_emu_test_emu_common_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_emu_test_emu_common_LDADD = $(CMOCKA_LIBS) -lpthread
+endif
 
 # The emulated verbs. The model of a link needs nothing of theirs.
 if HAVE_CMOCKA
@@ -69,59 +64,35 @@ verbs_tests = \
 	tests/emu/test_verbs_ud
 check_PROGRAMS += $(verbs_tests)
 TESTS += $(verbs_tests)
-verbs_cppflags = $(AM_CPPFLAGS) $(VERBS_CFLAGS) -I$(top_srcdir)
-verbs_cflags = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+verbs_cppflags = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(VERBS_CFLAGS) -I$(top_srcdir)
 verbs_ldflags = $(AM_LDFLAGS) -Wl,-rpath,$(abs_top_builddir)/emu/verbs
 verbs_ldadd = emu/verbs/libibverbs.so.1 $(CMOCKA_LIBS) -lpthread
-verbs_loaded = emu/verbs/libibverbs.so.1
-tests_emu_test_verbs_cq_SOURCES = tests/emu/test_verbs_cq.c tests/emu/verbs_test.h
+$(verbs_tests): emu/verbs/libibverbs.so.1
+EXTRA_tests_emu_test_verbs_gpu_DEPENDENCIES = emu/cuda/libcuda.so.1
 tests_emu_test_verbs_cq_CPPFLAGS = $(verbs_cppflags)
-tests_emu_test_verbs_cq_CFLAGS = $(verbs_cflags)
 tests_emu_test_verbs_cq_LDFLAGS = $(verbs_ldflags)
 tests_emu_test_verbs_cq_LDADD = $(verbs_ldadd)
-EXTRA_tests_emu_test_verbs_cq_DEPENDENCIES = $(verbs_loaded)
-tests_emu_test_verbs_errors_SOURCES = tests/emu/test_verbs_errors.c tests/emu/verbs_test.h
 tests_emu_test_verbs_errors_CPPFLAGS = $(verbs_cppflags)
-tests_emu_test_verbs_errors_CFLAGS = $(verbs_cflags)
 tests_emu_test_verbs_errors_LDFLAGS = $(verbs_ldflags)
 tests_emu_test_verbs_errors_LDADD = $(verbs_ldadd)
-EXTRA_tests_emu_test_verbs_errors_DEPENDENCIES = $(verbs_loaded)
-tests_emu_test_verbs_fabric_SOURCES = tests/emu/test_verbs_fabric.c tests/emu/verbs_test.h
 tests_emu_test_verbs_fabric_CPPFLAGS = $(verbs_cppflags)
-tests_emu_test_verbs_fabric_CFLAGS = $(verbs_cflags)
 tests_emu_test_verbs_fabric_LDFLAGS = $(verbs_ldflags)
 tests_emu_test_verbs_fabric_LDADD = $(verbs_ldadd)
-EXTRA_tests_emu_test_verbs_fabric_DEPENDENCIES = $(verbs_loaded)
-tests_emu_test_verbs_gpu_SOURCES = tests/emu/test_verbs_gpu.c tests/emu/verbs_test.h tests/emu/emu_test.h
 tests_emu_test_verbs_gpu_CPPFLAGS = $(verbs_cppflags) $(emu_cppflags)
-tests_emu_test_verbs_gpu_CFLAGS = $(verbs_cflags)
 tests_emu_test_verbs_gpu_LDFLAGS = $(verbs_ldflags)
 tests_emu_test_verbs_gpu_LDADD = $(verbs_ldadd) -ldl
-EXTRA_tests_emu_test_verbs_gpu_DEPENDENCIES = $(verbs_loaded) emu/cuda/libcuda.so.1
-tests_emu_test_verbs_process_SOURCES = tests/emu/test_verbs_process.c tests/emu/verbs_test.h
 tests_emu_test_verbs_process_CPPFLAGS = $(verbs_cppflags)
-tests_emu_test_verbs_process_CFLAGS = $(verbs_cflags)
 tests_emu_test_verbs_process_LDFLAGS = $(verbs_ldflags)
 tests_emu_test_verbs_process_LDADD = $(verbs_ldadd)
-EXTRA_tests_emu_test_verbs_process_DEPENDENCIES = $(verbs_loaded)
-tests_emu_test_verbs_rc_SOURCES = tests/emu/test_verbs_rc.c tests/emu/verbs_test.h
 tests_emu_test_verbs_rc_CPPFLAGS = $(verbs_cppflags)
-tests_emu_test_verbs_rc_CFLAGS = $(verbs_cflags)
 tests_emu_test_verbs_rc_LDFLAGS = $(verbs_ldflags)
 tests_emu_test_verbs_rc_LDADD = $(verbs_ldadd)
-EXTRA_tests_emu_test_verbs_rc_DEPENDENCIES = $(verbs_loaded)
-tests_emu_test_verbs_state_SOURCES = tests/emu/test_verbs_state.c tests/emu/verbs_test.h
 tests_emu_test_verbs_state_CPPFLAGS = $(verbs_cppflags)
-tests_emu_test_verbs_state_CFLAGS = $(verbs_cflags)
 tests_emu_test_verbs_state_LDFLAGS = $(verbs_ldflags)
 tests_emu_test_verbs_state_LDADD = $(verbs_ldadd)
-EXTRA_tests_emu_test_verbs_state_DEPENDENCIES = $(verbs_loaded)
-tests_emu_test_verbs_ud_SOURCES = tests/emu/test_verbs_ud.c tests/emu/verbs_test.h
 tests_emu_test_verbs_ud_CPPFLAGS = $(verbs_cppflags)
-tests_emu_test_verbs_ud_CFLAGS = $(verbs_cflags)
 tests_emu_test_verbs_ud_LDFLAGS = $(verbs_ldflags)
 tests_emu_test_verbs_ud_LDADD = $(verbs_ldadd)
-EXTRA_tests_emu_test_verbs_ud_DEPENDENCIES = $(verbs_loaded)
 endif
 endif
 dist_check_SCRIPTS += tests/emu/verbs_tools.test
