@@ -23,7 +23,7 @@
  * bit, for any number of ranks; --check compares it with that of one rank alone.
  */
 #include <errno.h>
-#include <getopt.h>
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -32,12 +32,14 @@
 
 #include <ctran.h>
 
+#include "args.h"
 #include "png.h"
 
 enum { SIDES = 4 };
 
 struct options {
-    int         width, height, steps;
+    int         width, height;
+    long        steps;
     bool        check;
     const char *picture;
 };
@@ -264,44 +266,34 @@ static bool finish(struct part *p, const struct ranks *r, const struct options *
     return good;
 }
 
-static const char usage[] = "usage: ctranrun -n RANKS heat2d [OPTION]...\n"
-                            "Computes how heat spreads over a plate.\n"
-                            "  --size WxH      cells (default 300x200)\n"
-                            "  --steps N       (default 1000)\n"
-                            "  --picture FILE  draw the result as PNG\n"
-                            "  --check         compare it with that of one rank alone\n";
-
-static bool parse(int argc, char **argv, struct options *o)
+/* -1: go on. Otherwise the exit status. */
+static int parse(int argc, char **argv, bool speak, struct options *o)
 {
-    static const struct option names[] = {{"size", required_argument, NULL, 's'},
-                                          {"steps", required_argument, NULL, 'n'},
-                                          {"picture", required_argument, NULL, 'p'},
-                                          {"check", no_argument, NULL, 'c'},
-                                          {NULL, 0, NULL, 0}};
-    bool                       good = true;
-    int                        c;
-    *o = (struct options){.width = 300, .height = 200, .steps = 1000};
-    opterr = 0;
-    while (good && (c = getopt_long(argc, argv, "", names, NULL)) != -1) {
-        switch (c) {
-        case 's':
-            good = sscanf(optarg, "%dx%d", &o->width, &o->height) == 2;
-            break;
-        case 'n':
-            good = sscanf(optarg, "%d", &o->steps) == 1;
-            break;
-        case 'p':
-            o->picture = optarg;
-            break;
-        case 'c':
-            o->check = true;
-            break;
-        default:
-            good = false;
-        }
+    enum { LARGEST = 1 << 15 };
+    const char      *size = "300x200";
+    char             rest;
+    const struct arg table[] = {
+        {"size", ARG_TEXT, &size, "WxH", "cells (default 300x200)", 0, 0},
+        {"steps", ARG_LONG, &o->steps, "N", "(default 1000)", 0, INT_MAX},
+        {"picture", ARG_TEXT, &o->picture, "FILE", "draw the result as PNG", 0, 0},
+        {"check", ARG_FLAG, &o->check, NULL, "compare it with that of one rank alone", 0, 0},
+        {NULL, ARG_FLAG, NULL, NULL, NULL, 0, 0},
+    };
+    const struct args args = {"heat2d", "Computes how heat spreads over a plate.\n", table};
+    *o = (struct options){.steps = 1000};
+    const int status = args_parse(&args, argc, argv, speak);
+    if (status >= 0) {
+        return status;
     }
-    good = good && optind == argc && o->steps >= 0;
-    return good && o->width > 0 && o->width <= 1 << 15 && o->height > 0 && o->height <= 1 << 15;
+    if (sscanf(size, "%dx%d%c", &o->width, &o->height, &rest) == 2 && o->width > 0 &&
+        o->width <= LARGEST && o->height > 0 && o->height <= LARGEST) {
+        return -1;
+    }
+    if (speak) {
+        fprintf(stderr, "heat2d: \"%s\" is no valid value for --size WxH, 1 to %d each\n", size,
+                LARGEST);
+    }
+    return 2;
 }
 
 /* All steps, and what rank 0 tells of them. */
@@ -309,14 +301,14 @@ static bool compute(struct part *p, const struct ranks *r, const struct options 
 {
     double           change = 0, largest, begin = ctran_wtime();
     ctran_datatype_t column = block_type(p->h, 1, p->row);
-    for (int i = 0; i < o->steps; i++) {
+    for (long i = 0; i < o->steps; i++) {
         exchange(p, r, column);
         change = step(p);
     }
     ctran_type_free(&column);
     ctran_reduce(&change, &largest, 1, CTRAN_DOUBLE, CTRAN_MAX, 0, r->comm);
     if (r->rank == 0) {
-        printf("%dx%d cells on %dx%d ranks, %d steps: last change %.3e, %.3f s\n", o->width,
+        printf("%dx%d cells on %dx%d ranks, %ld steps: last change %.3e, %.3f s\n", o->width,
                o->height, r->columns, r->rows, o->steps, largest, ctran_wtime() - begin);
     }
     return finish(p, r, o);
@@ -332,12 +324,10 @@ int main(int argc, char **argv)
         return 1;
     }
     ctran_comm_rank(CTRAN_COMM_WORLD, &ranks.rank);
-    if (!parse(argc, argv, &o)) {
-        if (ranks.rank == 0) {
-            fputs(usage, stderr);
-        }
+    const int status = parse(argc, argv, ranks.rank == 0, &o);
+    if (status >= 0) {
         ctran_finalize();
-        return 2;
+        return status;
     }
 
     make_grid(&ranks, &o);

@@ -13,7 +13,8 @@ examples_pingpong_LDFLAGS = -no-install
 
 if HAVE_ZLIB
 noinst_PROGRAMS += examples/heat2d
-examples_heat2d_SOURCES = examples/heat2d.c examples/png.c examples/png.h
+examples_heat2d_SOURCES = examples/heat2d.c examples/args.c examples/args.h \
+	examples/png.c examples/png.h
 examples_heat2d_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 examples_heat2d_LDADD = libctran.la $(ZLIB_LIBS) -lm
 examples_heat2d_LDFLAGS = -no-install
@@ -21,6 +22,7 @@ examples_heat2d_LDFLAGS = -no-install
 noinst_PROGRAMS += examples/train
 examples_train_SOURCES = \
 	examples/train.c examples/train.h \
+	examples/args.c examples/args.h \
 	examples/train_args.h \
 	examples/train_data.c \
 	examples/train_device.c \
@@ -37,6 +39,7 @@ noinst_PROGRAMS += examples/moe
 examples_moe_SOURCES = \
 	examples/moe.c examples/moe.h \
 	examples/moe_check.c \
+	examples/args.c examples/args.h \
 	examples/gpu.c examples/gpu.h
 examples_moe_LDADD = libctran.la
 examples_moe_LDFLAGS = -no-install

@@ -22,13 +22,13 @@
  *
  * Here the host looks at every step, and computes it again by itself.
  */
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <ctran.h>
 
+#include "args.h"
 #include "gpu.h"
 #include "moe.h"
 
@@ -53,73 +53,26 @@ static struct {
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-static void print_usage(FILE *to)
-{
-    fprintf(to, "usage: ctranrun -n RANKS moe [OPTION]...\n"
-                "Sends tokens to experts on other GPUs and back, in a CUDA graph.\n"
-                "  --tokens N   of each rank, in a step (default 128)\n"
-                "  --experts N  of each rank (default 2)\n"
-                "  --replays N  of the graph, each with fresh tokens (default 100)\n"
-                "  --kernels F  file of the GPU's kernels (default moe.fatbin, beside the\n"
-                "               program, where the build found nvcc)\n"
-                "  --help       print this\n");
-}
-
-static bool parse_long(const char *text, long least, long most, long *out)
-{
-    char *end;
-    *out = strtol(text, &end, 10);
-    return end != text && *end == '\0' && *out >= least && *out <= most;
-}
-
-/* -1: go on. Otherwise the exit status. Only one rank speaks. */
+/* -1: go on. Otherwise the exit status. */
 static int parse_options(int argc, char **argv, bool speak, struct options *opt)
 {
-    static const struct option table[] = {
-        {"tokens", required_argument, NULL, 't'},  {"experts", required_argument, NULL, 'e'},
-        {"replays", required_argument, NULL, 'r'}, {"kernels", required_argument, NULL, 'k'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+    const struct arg table[] = {
+        {"tokens", ARG_LONG, &opt->tokens, "N", "of each rank, in a step (default 128)", 1,
+         1000000},
+        {"experts", ARG_LONG, &opt->experts, "N", "of each rank (default 2)", MOE_TOP,
+         1000}, /* two for each token, on one rank as well */
+        {"replays", ARG_LONG, &opt->replays, "N",
+         "of the graph, each with fresh tokens (default 100)", 1, 100000000},
+        {"kernels", ARG_TEXT, &opt->kernels, "F",
+         "file of the GPU's kernels (default moe.fatbin, beside the\n"
+         "program, where the build found nvcc)",
+         0, 0},
+        {NULL, ARG_FLAG, NULL, NULL, NULL, 0, 0},
     };
-    int  c;
-    bool good = true;
+    const struct args args = {
+        "moe", "Sends tokens to experts on other GPUs and back, in a CUDA graph.\n", table};
     *opt = (struct options){.tokens = 128, .experts = 2, .replays = 100};
-    opterr = speak;
-    while (good && (c = getopt_long(argc, argv, "", table, NULL)) != -1) {
-        switch (c) {
-        case 't':
-            good = parse_long(optarg, 1, 1000000, &opt->tokens);
-            break;
-        case 'e': /* two for each token, on one rank as well */
-            good = parse_long(optarg, MOE_TOP, 1000, &opt->experts);
-            break;
-        case 'r':
-            good = parse_long(optarg, 1, 100000000, &opt->replays);
-            break;
-        case 'k':
-            opt->kernels = optarg;
-            break;
-        case 'h':
-            if (speak) {
-                print_usage(stdout);
-            }
-            return 0;
-        default:
-            return 2; /* getopt_long has said why */
-        }
-        if (!good && speak) {
-            fprintf(stderr, "moe: \"%s\" is no valid value for --%s\n", optarg,
-                    c == 't'   ? "tokens"
-                    : c == 'e' ? "experts"
-                               : "replays");
-        }
-    }
-    if (good && optind < argc) {
-        good = false;
-        if (speak) {
-            fprintf(stderr, "moe: unexpected argument \"%s\"\n", argv[optind]);
-        }
-    }
-    return good ? -1 : 2;
+    return args_parse(&args, argc, argv, speak);
 }
 
 /* ---- a step ---------------------------------------------------------------------------------- */

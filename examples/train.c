@@ -14,7 +14,6 @@
  *
  * Two runs with the same options and number of ranks print the same losses, bit by bit.
  */
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +21,7 @@
 
 #include <ctran.h>
 
+#include "args.h"
 #include "train.h"
 
 #define DEFAULT_DATA "/usr/share/datasets/fashion-mnist"
@@ -31,103 +31,35 @@ enum { EVAL_BATCH = 128 };
 /* ---- options ------------------------------------------------------------------------
  */
 
-static void print_usage(FILE *to)
-{
-    fprintf(to, "usage: ctranrun -n RANKS train [OPTION]...\n"
-                "Trains a small neural network on Fashion-MNIST, each rank on its slice of\n"
-                "every batch.\n"
-                "  --epochs N   times that every image is seen (default 3)\n"
-                "  --batch N    images a step, over all ranks (default 128)\n"
-                "  --lr X       learning rate (default 0.1)\n"
-                "  --seed N     of the first weights and the order of images (default 1)\n"
-                "  --data DIR   where the files are (default " DEFAULT_DATA ")\n"
-                "  --device     on GPUs, one for each rank\n"
-                "  --kernels F  file of the GPU's kernels (default train.fatbin, beside the\n"
-                "               program, where the build found nvcc)\n"
-                "  --help       print this\n");
-}
-
-static bool parse_long(const char *text, long max, long *out)
-{
-    char *end;
-    *out = strtol(text, &end, 10);
-    return end != text && *end == '\0' && *out >= 1 && *out <= max;
-}
-
-static bool parse_rate(const char *text, double *out)
-{
-    char *end;
-    *out = strtod(text, &end);
-    return end != text && *end == '\0' && *out > 0 && *out < 100;
-}
-
-/* -1: go on. Otherwise the exit status: 0 after --help, 2 after a message about an error.
- * Only one rank speaks. */
+/* -1: go on. Otherwise the exit status. */
 static int parse_options(int argc, char **argv, bool speak, struct options *opt)
 {
-    static const struct option table[] = {
-        {"epochs", required_argument, NULL, 'e'},
-        {"batch", required_argument, NULL, 'b'},
-        {"lr", required_argument, NULL, 'l'},
-        {"seed", required_argument, NULL, 's'},
-        {"data", required_argument, NULL, 'd'},
-        {"device", no_argument, NULL, 'g'},
-        {"kernels", required_argument, NULL, 'k'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+    long             seed = 1;
+    const struct arg table[] = {
+        {"epochs", ARG_LONG, &opt->epochs, "N", "times that every image is seen (default 3)", 1,
+         100000},
+        {"batch", ARG_LONG, &opt->batch, "N", "images a step, over all ranks (default 128)", 1,
+         1000000},
+        {"lr", ARG_REAL, &opt->rate, "X", "learning rate (default 0.1)", 0, 100},
+        {"seed", ARG_LONG, &seed, "N", "of the first weights and the order of images (default 1)",
+         1, 0x7fffffff},
+        {"data", ARG_TEXT, &opt->data, "DIR", "where the files are (default " DEFAULT_DATA ")", 0,
+         0},
+        {"device", ARG_FLAG, &opt->device, NULL, "on GPUs, one for each rank", 0, 0},
+        {"kernels", ARG_TEXT, &opt->kernels, "F",
+         "file of the GPU's kernels (default train.fatbin, beside the\n"
+         "program, where the build found nvcc)",
+         0, 0},
+        {NULL, ARG_FLAG, NULL, NULL, NULL, 0, 0},
     };
-    long seed = 1;
-    int  c;
-    bool good = true;
+    const struct args args = {"train",
+                              "Trains a small neural network on Fashion-MNIST, each rank on its "
+                              "slice of\nevery batch.\n",
+                              table};
     *opt = (struct options){.epochs = 3, .batch = 128, .rate = 0.1, .data = DEFAULT_DATA};
-    opterr = speak;
-    while (good && (c = getopt_long(argc, argv, "", table, NULL)) != -1) {
-        switch (c) {
-        case 'e':
-            good = parse_long(optarg, 100000, &opt->epochs);
-            break;
-        case 'b':
-            good = parse_long(optarg, 1000000, &opt->batch);
-            break;
-        case 'l':
-            good = parse_rate(optarg, &opt->rate);
-            break;
-        case 's':
-            good = parse_long(optarg, 0x7fffffff, &seed);
-            break;
-        case 'd':
-            opt->data = optarg;
-            break;
-        case 'g':
-            opt->device = true;
-            break;
-        case 'k':
-            opt->kernels = optarg;
-            break;
-        case 'h':
-            if (speak) {
-                print_usage(stdout);
-            }
-            return 0;
-        default:
-            return 2; /* getopt_long has said why */
-        }
-        if (!good && speak) {
-            fprintf(stderr, "train: \"%s\" is no valid value for --%s\n", optarg,
-                    c == 'e'   ? "epochs"
-                    : c == 'b' ? "batch"
-                    : c == 'l' ? "lr"
-                               : "seed");
-        }
-    }
-    if (good && optind < argc) {
-        good = false;
-        if (speak) {
-            fprintf(stderr, "train: unexpected argument \"%s\"\n", argv[optind]);
-        }
-    }
+    const int status = args_parse(&args, argc, argv, speak);
     opt->seed = (uint64_t)seed;
-    return good ? -1 : 2;
+    return status;
 }
 
 /* ---- training -----------------------------------------------------------------------
