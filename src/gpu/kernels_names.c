@@ -5,7 +5,7 @@
 #include "gpu/kernels_own.h"
 
 static const char *const kind_names[CT_KERNEL_KINDS] = {
-    [CT_KERNEL_FLAGGED] = "flagged", [CT_KERNEL_BRIEF] = "short",   [CT_KERNEL_BY_LL32] = "rows",
+    [CT_KERNEL_FLAGGED] = "flagged", [CT_KERNEL_BRIEF] = "short",   [CT_KERNEL_BY_LL32] = "ll32",
     [CT_KERNEL_BULK] = "bulk",       [CT_KERNEL_DIRECT] = "direct",
 };
 

@@ -388,7 +388,7 @@ static void run_job(enum coll coll, size_t bytes, struct ct_kernel_how how, bool
     printf("%-15s %11zu  %-8s %3u  %10.2f %10.2f  %8.2f  %s\n", coll_names[coll], bytes,
            strstr(name, "short") != NULL     ? "short"
            : strstr(name, "flagged") != NULL ? "flagged"
-           : strstr(name, "rows") != NULL    ? "rows"
+           : strstr(name, "ll32") != NULL    ? "ll32"
            : job.direct                      ? "direct"
                                              : "bulk",
            k.blocks, eager, graph,

@@ -536,8 +536,8 @@ static void count_form(const struct ct_kernel_call *k)
     assert_true(ct_kernel_name(k->kernel, name));
     ran_short += strstr(name, "_short") != NULL && strstr(name, "_short_int") == NULL;
     ran_flagged += strstr(name, "_flagged") != NULL;
-    ran_ll32 += strstr(name, "_rows") != NULL;
-    ran_streams += strstr(name, "_rows") != NULL && k->brief.steps > CT_KERNEL_WINDOW;
+    ran_ll32 += strstr(name, "_ll32") != NULL;
+    ran_streams += strstr(name, "_ll32") != NULL && k->brief.steps > CT_KERNEL_WINDOW;
 }
 
 static void *run_rank(void *arg)
