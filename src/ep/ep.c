@@ -157,6 +157,7 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
     ct_list_init(&set->stalled);
     ct_list_init(&set->failed);
     ct_list_init(&set->rma_reading);
+    ct_ep_regions_init(set);
     set->env = (struct ct_net_env){
         .log = &p->log,
         .cfg = &p->cfg,
@@ -171,9 +172,7 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
         .arg = set,
         .peer = peer,
         .deliver = deliver,
-        .place = ct_ep_keys_place,
-        .placed = ct_ep_keys_placed,
-        .announced = ct_ep_keys_announced,
+        .region = ct_ep_region_area,
         .key = job_key,
         .failed = failed,
         .left = left,
@@ -228,6 +227,8 @@ void ct_ep_fini(struct ct_process *p) CT_UNCHECKED
     if (set->bell >= 0) {
         close(set->bell);
     }
+    ct_slab_fini(&set->rkey_slab);
+    ct_slab_fini(&set->region_slab);
     ct_ep_locations_fini(set);
     ct_lock_fini(&set->making);
     ct_lock_fini(&set->domain.lock);
@@ -370,9 +371,6 @@ bool ct_ep_send_now(struct ct_ep *ep, uint8_t id, const void *hdr, size_t hdr_le
     };
     ct_ep_polls_reset(ep->p->ep);
     return ep->state == CT_EP_CONNECTED && ct_list_empty(&ep->pending) &&
-           area->len_bytes <= ep->link->net->eager_bytes &&
-           area->len_bytes <= ep->link->max_slice && !ct_ep_lends(ep, area) &&
-           !ct_ep_is_block_apart(area) &&
            ep->link->net->ops->send(ep->link, &slice) == CTRAN_SUCCESS;
 }
 
@@ -390,23 +388,6 @@ size_t ct_ep_max_payload(struct ct_ep *ep)
     return ct_ep_usable(ep) == CTRAN_SUCCESS ? ep->link->max_slice : 0;
 }
 
-int ct_ep_read(struct ct_ep *ep, const struct ct_area *area, const struct ct_net_remote *from)
-{
-    int rc = ct_ep_usable(ep);
-    if (rc != CTRAN_SUCCESS) {
-        return rc;
-    }
-    if ((ep->link->net->caps & CT_NET_GET) == 0) {
-        return CTRAN_ERR_UNSUPPORTED_OPERATION;
-    }
-    return ep->link->net->ops->get(ep->link, area, from);
-}
-
-const void *ct_ep_view(struct ct_ep *ep, const struct ct_net_remote *of)
-{
-    return ct_ep_usable(ep) == CTRAN_SUCCESS ? ep->link->net->ops->view(ep->link, of) : NULL;
-}
-
 size_t ct_ep_most_eager(const struct ct_process *p)
 {
     size_t most = 0;
@@ -414,29 +395,6 @@ size_t ct_ep_most_eager(const struct ct_process *p)
         most = ct_max_size(most, p->ep->nets[i]->eager_bytes);
     }
     return most;
-}
-
-int ct_ep_put(struct ct_ep *ep, struct ct_net_put *put)
-{
-    int rc = ct_ep_usable(ep);
-    if (rc != CTRAN_SUCCESS) {
-        return rc;
-    }
-    if ((ep->link->net->caps & CT_NET_PUT) == 0) {
-        return CTRAN_ERR_UNSUPPORTED_OPERATION;
-    }
-    return ep->link->net->ops->put(ep->link, put);
-}
-
-size_t ct_ep_offer(struct ct_ep *ep, const struct ct_area *area, void *note)
-{
-    return ct_ep_usable(ep) == CTRAN_SUCCESS ? ep->link->net->ops->offer(ep->link, area, note) : 0;
-}
-
-int ct_ep_fetch(struct ct_ep *ep, const struct ct_net_fetch *fetch)
-{
-    const int rc = ct_ep_usable(ep);
-    return rc == CTRAN_SUCCESS ? ep->link->net->ops->fetch(ep->link, fetch) : rc;
 }
 
 void ct_ep_fail(struct ct_ep *ep, int why)

@@ -25,14 +25,14 @@ enum ct_ep_state { CT_EP_NEW, CT_EP_CONNECTED, CT_EP_FAILED };
 
 /* What p2p keeps for each peer: see p2p/flow.h. */
 struct ct_ep_flow {
-    uint64_t       used;      /* sender: credit that is out */
-    struct ct_list line;      /* sends that wait for credit */
-    struct ct_list lined;     /* among the peers that have some */
-    bool           told;      /* the peer knows that there are some, and has not answered */
-    uint32_t       announced; /* sends that the peer may come for: rendezvous.c */
-    uint32_t       held;      /* receiver: messages that are kept */
-    uint64_t       owed;      /* credit to be given back */
-    struct ct_list waits;     /* among the peers that wait for an answer */
+    uint64_t                  used;  /* sender: credit that is out */
+    struct ct_list            line;  /* sends that wait for credit */
+    struct ct_list            lined; /* among the peers that have some */
+    bool                      told;  /* the peer knows that there are some, and has not answered */
+    uint32_t                  held;  /* receiver: messages that are kept */
+    uint64_t                  owed;  /* credit to be given back */
+    struct ct_list            waits; /* among the peers that wait for an answer */
+    const struct ct_p2p_kind *kind;  /* protocol.h; NULL: not needed so far */
 };
 
 /* What passes between this process and a peer, where ranks share cores: traffic.c. */
@@ -50,7 +50,6 @@ struct ct_ep {
     enum ct_ep_state state   CT_GUARDED_BY(ct_domain);
     int why                  CT_GUARDED_BY(ct_domain); /* FAILED: the error of every operation */
     struct ct_net_link *link CT_GUARDED_BY(ct_domain); /* CT_EP_CONNECTED */
-    uint8_t unfetched        CT_GUARDED_BY(ct_domain); /* so many go to it unasked, see ways.c */
     bool watched             CT_GUARDED_BY(ct_domain);
     bool left                CT_GUARDED_BY(ct_domain); /* FAILED, but by its own will */
     bool dead                CT_GUARDED_BY(ct_domain); /* FAILED, and all processes are told so */
@@ -125,45 +124,18 @@ void ct_ep_own_location_key(const struct ct_process *p, struct ct_location_key *
  * is not called. CT_QUEUED: done will be called. Else failed, done is not called. */
 int ct_ep_send(struct ct_ep *ep, struct ct_ep_op *op) CT_IN_DOMAIN;
 
-/* The same for a message that goes unasked, if that can be at once: false, nothing was done. */
+/* The same if the transport takes it at once: false, nothing was done. Does not connect. */
 bool ct_ep_send_now(struct ct_ep *ep, uint8_t id, const void *hdr, size_t hdr_len,
                     const struct ct_area *area) CT_IN_DOMAIN;
 
 /* The largest payload of one message to ep, connecting if need be; 0 when ep has failed. */
 size_t ct_ep_max_payload(struct ct_ep *ep) CT_IN_DOMAIN;
 
-/* Whether this message to ep, which is about to be sent, travels at once, without being announced.
- * Connects if need be. And the largest such size of any peer. */
-bool   ct_ep_goes_unasked(struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN;
+/* The largest message of any peer that its transport would rather have sent without asking. */
 size_t ct_ep_most_eager(const struct ct_process *p);
-/* Whether ep has fetched memory that it was offered: if it has asked for that instead, the next
- * ones that are short enough travel unasked, for a while. */
-void ct_ep_tell_fetched(struct ct_ep *ep, bool has) CT_IN_DOMAIN;
 
 /* Has the transports notice ep's death even if nothing is ever sent to it. */
 void ct_ep_watch(struct ct_ep *ep) CT_IN_DOMAIN;
-
-/* Reads the peer's memory (see ct_net_ops.get). CTRAN_ERR_UNSUPPORTED_OPERATION: the transport
- * cannot, use messages. */
-int ct_ep_read(struct ct_ep *ep, const struct ct_area *area,
-               const struct ct_net_remote *from) CT_IN_DOMAIN;
-/* False: it is known that memory of the peer's that is not lent cannot be read. */
-static inline bool ct_ep_may_read(const struct ct_ep *ep) CT_IN_DOMAIN
-{
-    return ep->state != CT_EP_CONNECTED || ep->link->gets;
-}
-/* Where it can be seen without that; NULL: nowhere. */
-const void *ct_ep_view(struct ct_ep *ep, const struct ct_net_remote *of) CT_IN_DOMAIN;
-
-/* Writes to the memory that the peer knows by put->token (see ct_net_ops.put). Errors:
- * CTRAN_ERR_UNSUPPORTED_OPERATION, the transport cannot, use messages; the peer is lost. When ep
- * fails later, it is over before on_fail is called, and `done` is not called. */
-int ct_ep_put(struct ct_ep *ep, struct ct_net_put *put) CT_IN_DOMAIN;
-
-/* Describes memory for the peer to fetch, and fetches what it has described (see ct_net_ops.offer
- * and .fetch): until `done` is called, whatever becomes of ep, the area is in use. */
-size_t ct_ep_offer(struct ct_ep *ep, const struct ct_area *area, void *note) CT_IN_DOMAIN;
-int    ct_ep_fetch(struct ct_ep *ep, const struct ct_net_fetch *fetch) CT_IN_DOMAIN;
 
 /* Declares ep lost. Its queued messages fail, and those who registered are told, at the end of the
  * next ct_ep_progress. Idempotent. */
@@ -197,8 +169,6 @@ void ct_ep_received(struct ct_ep *from, size_t len_bytes) CT_IN_DOMAIN;
 /* So many bytes of the peer's, out of memory that ranks share; the same. */
 void ct_ep_read_beside(struct ct_ep *from, size_t len_bytes) CT_IN_DOMAIN;
 
-/* Whether the peer had better read this from where it is: see ct_net_ops.lent. */
-bool ct_ep_is_lent(struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN;
 /* Drives transfers and idles until watch->value has reached watch->least; false as soon as any
  * endpoint fails or dies before that. `whom` says, now and then, who is to count it up: one whose
  * death shall be noticed, or NULL; false where that one has failed before. Not in a threaded

@@ -88,10 +88,10 @@ struct ct_ep_set {
     ct_ep_on_look                 on_look;
     ct_ep_whom whom               CT_GUARDED_BY(ct_domain); /* of ct_ep_await; NULL: none waits */
     void *whom_arg                CT_GUARDED_BY(ct_domain);
-    bool in_vain                  CT_GUARDED_BY(ct_domain);  /* that one has failed */
-    const struct ct_ep_keys      *keys[CT_EP_MAX_KEY_USERS]; /* by the top byte of their keys */
-    uint32_t                      nkeys;
+    bool in_vain                  CT_GUARDED_BY(ct_domain); /* that one has failed */
     struct ct_ep_region *regions  CT_GUARDED_BY(ct_domain); /* uthash by key */
+    struct ct_slab region_slab    CT_GUARDED_BY(ct_domain); /* struct ct_ep_region */
+    struct ct_slab rkey_slab      CT_GUARDED_BY(ct_domain); /* struct ct_ep_rkey */
     uint64_t last_region          CT_GUARDED_BY(ct_domain); /* the last number given to one */
     struct ct_list rma_reading    CT_GUARDED_BY(ct_domain); /* struct ct_ep_rma_queue */
     uint8_t                       rma_request, rma_reply;   /* ids of messages: rma_am.c */

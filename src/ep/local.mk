@@ -9,4 +9,4 @@ libctcore_la_SOURCES += \
 	src/ep/region.c src/ep/region.h src/ep/region_own.h \
 	src/ep/idle.c src/ep/polls.c \
 	src/ep/locations.c src/ep/traffic.c src/ep/task.c src/ep/thread.c \
-	src/ep/ways.c src/ep/ways.h
+	src/ep/ways.h

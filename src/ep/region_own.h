@@ -17,16 +17,15 @@ struct ct_ep_region {
     UT_hash_handle        hh;
 };
 
-/* The questions of struct ct_net_env about the keys of transient buffers. */
-const struct ct_area *ct_ep_keys_place(void *peer, uint64_t key, uint64_t offset,
-                                       size_t len_bytes) CT_IN_DOMAIN;
-void                  ct_ep_keys_placed(void *peer, uint64_t key, size_t len_bytes) CT_IN_DOMAIN;
-int ct_ep_keys_announced(void *peer, const struct ct_net_remote *what) CT_IN_DOMAIN;
+/* The question of struct ct_net_env about a key. */
+int ct_ep_region_area(void *peer, uint64_t key, uint64_t offset, uint64_t len_bytes,
+                      uint32_t access, const struct ct_area **area) CT_IN_DOMAIN;
 
 /* Has transports refuse the key: rkey.c. */
 void ct_ep_region_dereg(struct ct_ep_region *region) CT_IN_DOMAIN;
 /* The peer has failed: regions that were exposed to it alone are taken out of the table. */
 void ct_ep_regions_fail(struct ct_ep *ep) CT_IN_DOMAIN;
+void ct_ep_regions_init(struct ct_ep_set *set) CT_IN_DOMAIN;
 /* Withdraws what is left, at the end of all. */
 void ct_ep_regions_fini(struct ct_ep_set *set) CT_IN_DOMAIN;
 

@@ -5,8 +5,6 @@
  * the owner, if there is one. Called in the progress domain.
  */
 #define CT_FOLDER "ep"
-#include <stdlib.h>
-
 #include "ep/rma_own.h"
 #include "ep/ways.h"
 
@@ -35,11 +33,10 @@ static struct ct_net_mr *mr_of(struct ct_ep_region *r, unsigned i) CT_IN_DOMAIN
     struct ct_net             *net = r->p->ep->nets[i];
     const struct ct_net_region region = {
         .key = r->key,
-        .base = r->what.base,
-        .len_bytes = r->what.len_bytes,
-        .memory = r->area.memory,
+        .area = &r->area,
         .access = r->what.access,
         .peer = r->what.peer,
+        .transient = r->what.transient,
     };
     if (r->mr[i] == NULL && r->listed &&
         net->ops->rma->mem_reg(net, &region, &r->mr[i]) != CTRAN_SUCCESS) {
@@ -48,31 +45,57 @@ static struct ct_net_mr *mr_of(struct ct_ep_region *r, unsigned i) CT_IN_DOMAIN
     return r->mr[i];
 }
 
+/* Adds the entry of a transport, if it can and there is room. Returns how many bytes there are. */
+static size_t pack_entry(struct ct_ep_region *region, unsigned i, struct packed *head, char *out,
+                         size_t at) CT_IN_DOMAIN
+{
+    struct ct_net_mr *mr = mr_of(region, i);
+    struct entry      entry = {.len_bytes = 0};
+    if (mr == NULL || at + sizeof entry + CT_NET_MAX_RKEY > CT_EP_MAX_RKEY) {
+        return at; /* messages serve */
+    }
+    char *bytes = out + at + sizeof entry;
+    strncpy(entry.name, mr->net->ops->name, NAME - 1);
+    entry.len_bytes = (uint32_t)mr->net->ops->rma->rkey_pack(mr, bytes);
+    memcpy(out + at, &entry, sizeof entry);
+    memset(bytes + entry.len_bytes, 0, ct_round_up(entry.len_bytes, 8) - entry.len_bytes);
+    head->nentries++;
+    return at + sizeof entry + ct_round_up(entry.len_bytes, 8);
+}
+
+static struct packed head_of(const struct ct_ep_region *region)
+{
+    return (struct packed){.magic = MAGIC,
+                           .owner = region->p->job->rank,
+                           .key = region->key,
+                           .len_bytes = region->area.len_bytes,
+                           .access = region->what.access};
+}
+
 size_t ct_ep_region_pack(struct ct_ep_region *region, void *out)
 {
-    struct ct_ep_set *set = region->p->ep;
-    struct packed     head = {.magic = MAGIC,
-                              .owner = region->p->job->rank,
-                              .key = region->key,
-                              .len_bytes = region->what.len_bytes,
-                              .access = region->what.access};
-    size_t            at = sizeof head;
-    for (unsigned i = 0; i < set->nnets; i++) {
-        struct ct_net_mr *mr = mr_of(region, i);
-        struct entry      entry = {.len_bytes = 0};
-        if (mr == NULL || at + sizeof entry + CT_NET_MAX_RKEY > CT_EP_MAX_RKEY) {
-            continue; /* messages serve */
-        }
-        char *bytes = (char *)out + at + sizeof entry;
-        strncpy(entry.name, mr->net->ops->name, NAME - 1);
-        entry.len_bytes = (uint32_t)mr->net->ops->rma->rkey_pack(mr, bytes);
-        memcpy((char *)out + at, &entry, sizeof entry);
-        at += sizeof entry;
-        memset((char *)out + at + entry.len_bytes, 0,
-               ct_round_up(entry.len_bytes, 8) - entry.len_bytes);
-        at += ct_round_up(entry.len_bytes, 8);
-        head.nentries++;
+    struct packed head = head_of(region);
+    size_t        at = sizeof head;
+    for (unsigned i = 0; i < region->p->ep->nnets; i++) {
+        at = pack_entry(region, i, &head, out, at);
     }
+    memcpy(out, &head, sizeof head);
+    return at;
+}
+
+size_t ct_ep_region_pack_for(struct ct_ep_region *region, struct ct_ep *to, void *out)
+{
+    const struct ct_ep_set *set = region->p->ep;
+    struct packed           head = head_of(region);
+    size_t                  at = sizeof head;
+    unsigned                i = 0;
+    if (ct_ep_usable(to) != CTRAN_SUCCESS) {
+        return 0;
+    }
+    while (set->nets[i] != to->link->net) {
+        i++;
+    }
+    at = pack_entry(region, i, &head, out, at);
     memcpy(out, &head, sizeof head);
     return at;
 }
@@ -146,7 +169,7 @@ int ct_ep_rkey_open(struct ct_ep *ep, const void *bytes, size_t len_bytes, struc
     if (head.magic != MAGIC || head.owner != ep->id) {
         return CT_REFUSED;
     }
-    struct ct_ep_rkey *k = calloc(1, sizeof *k);
+    struct ct_ep_rkey *k = ct_slab_get(&ep->p->ep->rkey_slab);
     if (k == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
@@ -154,7 +177,7 @@ int ct_ep_rkey_open(struct ct_ep *ep, const void *bytes, size_t len_bytes, struc
         .ep = ep, .key = head.key, .len_bytes = head.len_bytes, .access = head.access};
     rc = open_net(k, bytes, len_bytes, head.nentries);
     if (rc != CTRAN_SUCCESS) {
-        free(k);
+        ct_slab_put(&ep->p->ep->rkey_slab, k);
         return rc;
     }
     *rkey = k;
@@ -166,7 +189,7 @@ void ct_ep_rkey_close(struct ct_ep_rkey *rkey)
     if (rkey->net != NULL) {
         rkey->net->link->net->ops->rma->rkey_close(rkey->net);
     }
-    free(rkey);
+    ct_slab_put(&rkey->ep->p->ep->rkey_slab, rkey);
 }
 
 uint64_t ct_ep_rkey_len(const struct ct_ep_rkey *rkey)
@@ -177,6 +200,16 @@ uint64_t ct_ep_rkey_len(const struct ct_ep_rkey *rkey)
 uint32_t ct_ep_rkey_access(const struct ct_ep_rkey *rkey)
 {
     return rkey->access;
+}
+
+bool ct_ep_rkey_is_direct(const struct ct_ep_rkey *rkey, enum ct_net_op op)
+{
+    return rkey->net != NULL && (rkey->net->ops >> op & 1) != 0;
+}
+
+enum ct_net_reach ct_ep_rkey_reach(const struct ct_ep_rkey *rkey)
+{
+    return rkey->net != NULL ? rkey->net->reach : CT_NET_REACH_WIRED;
 }
 
 void *ct_ep_map(const struct ct_ep_rkey *rkey)

@@ -174,12 +174,21 @@ static void start_queued(struct ct_ep *ep, struct ct_ep_rma *op) CT_IN_DOMAIN
     }
 }
 
+int ct_ep_rma_direct(struct ct_ep_rma *op)
+{
+    const int rc = ct_ep_usable(op->rkey->ep);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    return op->rkey->net != NULL ? post_one(op) : CTRAN_ERR_UNSUPPORTED_OPERATION;
+}
+
 void ct_ep_rma(struct ct_ep_rma *op)
 {
     struct ct_ep *ep = op->rkey->ep;
     int           rc = ct_ep_usable(ep);
     op->mark = NO_MARK;
-    op->by_message = op->rkey->net == NULL;
+    op->by_message = op->only_messages || op->rkey->net == NULL;
     op->sent = false;
     op->due = 0;
     op->id = 0;
@@ -256,6 +265,19 @@ void ct_ep_query(const struct ct_ep_rkey *rkey, enum ct_net_op op, struct ct_net
                                      .max_bytes = SIZE_MAX,
                                      .flags = CT_NET_TARGET_CPU};
     }
+}
+
+int ct_ep_reach(struct ct_ep *ep, const struct ct_area *area, enum ct_net_reach *reach)
+{
+    const int rc = ct_ep_usable(ep);
+    return rc == CTRAN_SUCCESS ? ep->link->net->ops->rma->reach(ep->link, area, reach) : rc;
+}
+
+int ct_ep_query_reach(struct ct_ep *ep, enum ct_net_op op, enum ct_net_reach reach,
+                      struct ct_net_cost *cost)
+{
+    const int rc = ct_ep_usable(ep);
+    return rc == CTRAN_SUCCESS ? ep->link->net->ops->rma->query(ep->link, op, reach, cost) : rc;
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */

@@ -25,6 +25,10 @@ enum { CT_EP_MAX_RKEY = 640 };
  * registers the memory with each transport that can. */
 size_t ct_ep_region_pack(struct ct_ep_region *region, void *out) CT_IN_DOMAIN;
 
+/* The same for `to`, and others that are reached by the same transport, connecting if need be; 0:
+ * `to` cannot be reached. */
+size_t ct_ep_region_pack_for(struct ct_ep_region *region, struct ct_ep *to, void *out) CT_IN_DOMAIN;
+
 /* A key of a peer that is open. */
 struct ct_ep_rkey;
 
@@ -37,14 +41,19 @@ void ct_ep_rkey_close(struct ct_ep_rkey *rkey) CT_IN_DOMAIN;
 /* The region's length and rights, as its owner wrote them into the key. */
 uint64_t ct_ep_rkey_len(const struct ct_ep_rkey *rkey);
 uint32_t ct_ep_rkey_access(const struct ct_ep_rkey *rkey);
+/* Whether the transport carries that operation out, not messages. */
+bool ct_ep_rkey_is_direct(const struct ct_ep_rkey *rkey, enum ct_net_op op);
+/* How the transport reaches the memory; CT_NET_REACH_WIRED, too, if messages do. */
+enum ct_net_reach ct_ep_rkey_reach(const struct ct_ep_rkey *rkey);
 /* Where load and store reach the region, until the key is closed; NULL: nowhere. */
 void *ct_ep_map(const struct ct_ep_rkey *rkey) CT_IN_DOMAIN;
 
 /* An operation: from ct_ep_rma until comp is told ep's, as is the local memory. The caller fills
- * rkey, and of net all but rkey. */
+ * rkey, only_messages, and of net all but rkey. */
 struct ct_ep_rma {
     struct ct_net_rma  net;
     struct ct_ep_rkey *rkey;
+    bool               only_messages; /* it does not go by the transport's own operations */
 
     struct ct_list node; /* the rest is ep's */
     uint8_t        mark; /* 0: an operation; a fence or a flush, see rma.c */
@@ -59,6 +68,10 @@ struct ct_ep_rma {
 /* Starts an operation. The caller has counted it in net.comp->pending; what is over on return has
  * been subtracted, and nobody was called (struct ct_net_comp). All errors are told so. */
 void ct_ep_rma(struct ct_ep_rma *op) CT_IN_DOMAIN;
+/* The same by the transport alone, at once; it is not ordered by fences. On an error nothing has
+ * been started, and nothing is told to comp. CTRAN_ERR_UNSUPPORTED_OPERATION: this memory takes
+ * messages; CT_AGAIN: the transport has no room now; the error of ep. */
+int ct_ep_rma_direct(struct ct_ep_rma *op) CT_IN_DOMAIN;
 /* What is started with ep from now on takes effect after all that was started before.
  * CTRAN_ERR_NO_MEM; the error of ep. */
 int ct_ep_fence(struct ct_ep *ep) CT_IN_DOMAIN;
@@ -67,5 +80,14 @@ void ct_ep_flush(struct ct_ep *ep, struct ct_net_comp *comp) CT_IN_DOMAIN;
 /* What such an operation costs. */
 void ct_ep_query(const struct ct_ep_rkey *rkey, enum ct_net_op op,
                  struct ct_net_cost *cost) CT_IN_DOMAIN;
+
+/* How ep reaches memory of this process, one block, connecting if need be.
+ * CTRAN_ERR_UNSUPPORTED_OPERATION: by messages alone. */
+int ct_ep_reach(struct ct_ep *ep, const struct ct_area *area,
+                enum ct_net_reach *reach) CT_IN_DOMAIN;
+/* What a message, or an operation on memory of ep's that is reached so, costs; connects if need be.
+ * CTRAN_ERR_UNSUPPORTED_OPERATION: the transport does not reach such memory of ep's. */
+int ct_ep_query_reach(struct ct_ep *ep, enum ct_net_op op, enum ct_net_reach reach,
+                      struct ct_net_cost *cost) CT_IN_DOMAIN;
 
 #endif

@@ -52,6 +52,14 @@ struct reply {
     bool              is_get;
 };
 
+/* A key that is no more is refused as one that never was. */
+static int find_region(const struct ct_ep *peer, uint64_t key, uint64_t offset, uint64_t len_bytes,
+                       uint32_t access, struct ct_ep_region **region) CT_IN_DOMAIN
+{
+    const int rc = ct_ep_region_find(peer, key, offset, len_bytes, access, region);
+    return rc == CT_AGAIN ? CT_REFUSED : rc;
+}
+
 static void lie(struct ct_ep *from, const char *what) CT_IN_DOMAIN
 {
     ct_error(&from->p->log,
@@ -295,7 +303,7 @@ static void answer_now(struct ct_ep_rma_queue *q, struct reply *r) CT_IN_DOMAIN
     struct ct_ep_region *region = NULL;
     if (r->is_get && r->wire.status == CTRAN_SUCCESS) {
         r->wire.status =
-            ct_ep_region_find(q->ep, r->key, r->offset, r->len_bytes, CT_NET_REMOTE_READ, &region);
+            find_region(q->ep, r->key, r->offset, r->len_bytes, CT_NET_REMOTE_READ, &region);
     }
     send_reply(q, r, region != NULL && r->len_bytes > 0 ? region : NULL);
 }
@@ -388,8 +396,8 @@ static void on_put(struct ct_ep *from, const struct wire_request *wire,
     struct ct_ep_region *region = NULL;
     size_t               pos = wire->offset;
     const bool           last = (wire->flags & LAST) != 0;
-    int rc = ct_ep_region_find(from, wire->key, wire->offset, wire->len_bytes, CT_NET_REMOTE_WRITE,
-                               &region);
+    int                  rc =
+        find_region(from, wire->key, wire->offset, wire->len_bytes, CT_NET_REMOTE_WRITE, &region);
     if (rc == CTRAN_SUCCESS && wire->len_bytes > 0 &&
         !ct_area_scatter_all(&region->area, &pos, data, wire->len_bytes)) {
         rc = CTRAN_ERR_BUFFER;
@@ -426,8 +434,8 @@ static void on_atomic(struct ct_ep *from, const struct wire_request *wire) CT_IN
                                .operand = wire->operand,
                                .compare = wire->compare,
                                .result = &value};
-    int                  rc = ct_ep_region_find(from, wire->key, wire->offset, wire->size_bytes,
-                                                CT_NET_REMOTE_ATOMIC, &region);
+    int                  rc =
+        find_region(from, wire->key, wire->offset, wire->size_bytes, CT_NET_REMOTE_ATOMIC, &region);
     if (rc == CTRAN_SUCCESS) {
         rc = ct_net_rma_apply(&op, &region->area);
     }
@@ -467,7 +475,7 @@ static void on_notice(struct ct_ep *from, const void *hdr, size_t hdr_len, const
         return;
     }
     memcpy(&wire, hdr, sizeof wire);
-    if (ct_ep_region_find(from, wire.key, 0, 0, CT_NET_REMOTE_WRITE, &region) == CTRAN_SUCCESS) {
+    if (find_region(from, wire.key, 0, 0, CT_NET_REMOTE_WRITE, &region) == CTRAN_SUCCESS) {
         notify(region, from, wire.value);
     }
 }

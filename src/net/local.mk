@@ -15,5 +15,5 @@ libctcore_la_SOURCES += \
 	src/net/tcp_in.c src/net/tcp_in.h \
 	src/net/tcp_stream.c \
 	src/net/tcp_out.c src/net/tcp_out.h src/net/tcp_pool.c src/net/tcp_pool.h \
-	src/net/tcp_peer.c \
+	src/net/tcp_peer.c src/net/tcp_rma.c \
 	src/net/tcp_wait.c

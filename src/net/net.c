@@ -26,43 +26,6 @@ const struct ct_net_ops *ct_net_find(const char *name)
     return NULL;
 }
 
-int ct_net_no_get(struct ct_net_link *link, const struct ct_area *area,
-                  const struct ct_net_remote *from)
-{
-    (void)link, (void)area, (void)from;
-    return CTRAN_ERR_UNSUPPORTED_OPERATION;
-}
-
-const void *ct_net_no_view(struct ct_net_link *link, const struct ct_net_remote *of)
-{
-    (void)link, (void)of;
-    return NULL;
-}
-
-bool ct_net_no_lent(struct ct_net_link *link, const struct ct_area *area)
-{
-    (void)link, (void)area;
-    return false;
-}
-
-int ct_net_no_put(struct ct_net_link *link, struct ct_net_put *put)
-{
-    (void)link, (void)put;
-    return CTRAN_ERR_UNSUPPORTED_OPERATION;
-}
-
-size_t ct_net_no_offer(struct ct_net_link *link, const struct ct_area *area, void *note)
-{
-    (void)link, (void)area, (void)note;
-    return 0;
-}
-
-int ct_net_no_fetch(struct ct_net_link *link, const struct ct_net_fetch *fetch)
-{
-    (void)link, (void)fetch;
-    return CTRAN_ERR_UNSUPPORTED_OPERATION;
-}
-
 bool ct_net_all_flushed(struct ct_net *net)
 {
     (void)net;

@@ -8,24 +8,17 @@
  * to the array in net.c, and run the conformance suite on it (HACKING). Static description (ops)
  * and live instance (ct_net) are two things; a test may hold thousands of instances in one process.
  *
- * Four ways to move data:
+ * Two ways to move data:
  *   send  a slice: type, a header of at most CT_NET_MAX_HDR bytes, and up to max_slice bytes of
  *         payload. The transport has taken a copy when send returns; it arrives whole, in order
  *         per link, through the deliver callback of the receiving instance.
- *   get   (CT_NET_GET) reads the peer's memory into the caller's, with no help from the peer.
- *   put   (CT_NET_PUT) writes the caller's memory into what the peer names for a number that it
- *         has handed out. No order among puts, or between puts and slices.
- *   fetch (CT_NET_FETCH) reads memory that the peer has offered into the caller's, of any kind, in
- *         the background.
+ *   rma   (CT_NET_RMA) reads, writes and updates memory that the peer has registered: see rma.h.
  *
- * One-sided operations on memory that a peer has registered (CT_NET_RMA) are in rma.h: they are to
- * replace get, put and fetch.
- *
- * Nothing here blocks, but for the copying itself, and close. deliver, place, placed, announced,
- * failed, left and done of puts and fetches are called from inside progress, drain and check_peers
- * alone; all other functions call back nobody but lookup, key and arrived. All calls but open and
- * close come under the lock of the progress domain (ep/domain.h), so a transport needs none of its
- * own.
+ * Nothing here blocks, except the copying itself, and close. deliver, failed, left and the
+ * completions of one-sided operations are called from inside progress, drain, check_peers and
+ * disconnect alone; all other functions call back nobody but lookup, key, region and arrived. All
+ * calls but open and close come under the lock of the progress domain (ep/domain.h), so a transport
+ * needs none of its own.
  */
 #ifndef CT_NET_NET_H
 #define CT_NET_NET_H
@@ -40,21 +33,10 @@ struct ct_net_link; /* a way to one peer; likewise */
 enum { CT_NET_MAX_HDR = 64 };
 
 enum ct_net_caps {
-    CT_NET_GET = 1 << 0,
-    CT_NET_PUT = 1 << 1,
-    CT_NET_FETCH = 1 << 2,
-    CT_NET_RMA = 1 << 3, /* has the operations of rma.h */
+    CT_NET_RMA = 1 << 0, /* has the operations of rma.h */
 };
 
 struct ct_auth_key;
-
-/* Where the peer's memory is, as the peer sees it, and under what token it has announced that. */
-struct ct_net_remote {
-    uint64_t addr;
-    uint64_t len_bytes;
-    uint64_t token;
-    bool     alone; /* the peer is at what it gets from us: it had better not be asked for help */
-};
 
 /* Who the instance is and whom it reports to; borrowed until close. */
 struct ct_net_env {
@@ -77,15 +59,11 @@ struct ct_net_env {
     /* A slice from `peer`; hdr and data are valid during the call only. The callee may send. */
     void (*deliver)(void *peer, uint8_t type, const void *hdr, size_t hdr_len, const void *data,
                     size_t len_bytes);
-    /* Where a put of the peer's goes: the area that `token` stands for, of which len_bytes from
-     * byte `offset` on are written before placed is called, unless the link is dropped. NULL: there
-     * is none (any more), the bytes are of no use. */
-    const struct ct_area *(*place)(void *peer, uint64_t token, uint64_t offset, size_t len_bytes);
-    void (*placed)(void *peer, uint64_t token, size_t len_bytes);
-    /* Whether that is memory of this process that was announced to `peer` under that token, and
-     * waits for it still: CTRAN_SUCCESS; CT_AGAIN: nothing is (any more) under that token;
-     * CTRAN_ERR_INTERN: what is there is something else. */
-    int (*announced)(void *peer, const struct ct_net_remote *what);
+    /* The memory behind a key of this process, if `peer` may access len_bytes from byte `offset` on
+     * with all of these rights (enum ct_net_access). CT_AGAIN: no region has that key (any more);
+     * CT_REFUSED: it is not for this peer, or not so much of it. */
+    int (*region)(void *peer, uint64_t key, uint64_t offset, uint64_t len_bytes, uint32_t access,
+                  const struct ct_area **area);
     /* `peer` is lost, `why` is a CTRAN_ERR_*: called once, after which its link fails all. */
     void (*failed)(void *peer, int why);
     /* The same, and called in the same places, for one that has closed its instance in order: it is
@@ -122,32 +100,6 @@ static inline void ct_net_put_header(char *to, const struct ct_net_slice *slice)
     }
 }
 
-/* len_bytes of the area from byte `pos` on, for the memory that the peer knows by `token`, from its
- * start on. The struct and the area are the transport's until done, or the link is dropped. */
-struct ct_net_put {
-    const struct ct_area *area;
-    size_t                pos, len_bytes;
-    uint64_t              token;
-    void (*done)(struct ct_net_put *put); /* the bytes are there */
-
-    struct ct_list node; /* the transport's own, as are these */
-    size_t         assigned_bytes, acked_bytes;
-};
-
-/* The bytes of a note by which a peer offers its memory, at most. */
-enum { CT_NET_MAX_NOTE = 192 };
-
-/* len_bytes of what the peer has offered, from its start on, for the area, from its start on. The
- * note is the caller's again when fetch returns, the area when done is called. */
-struct ct_net_fetch {
-    const struct ct_area *area;
-    size_t                len_bytes;
-    const void           *note;
-    size_t                note_len;
-    void (*done)(void *arg, int status); /* CTRAN_SUCCESS, or the bytes are not there */
-    void *arg;
-};
-
 struct ct_net_ops {
     size_t      struct_size; /* sizeof(struct ct_net_ops) */
     const char *name;        /* as in CTRAN_TRANSPORTS */
@@ -169,8 +121,9 @@ struct ct_net_ops {
      * CTRAN_ERR_PROC_FAILED: it is gone. */
     int (*connect)(struct ct_net *net, void *peer, uint32_t id, const void *addr, size_t len_bytes,
                    struct ct_net_link **link);
-    /* Drops the link: from here on nothing reads or writes memory of puts under way, and nobody is
-     * called back about its peer. Outside of progress. */
+    /* Drops the link. One-sided operations under way end with CTRAN_ERR_PROC_FAILED before it
+     * returns, except those of a GPU's copy engine, and nothing reads or writes their memory any
+     * more. Nobody is called back about the peer. Outside of the transport's progress. */
     void (*disconnect)(struct ct_net_link *link);
     /* Lets check_peers look after `peer`, process `id`, without a link to it. */
     void (*watch)(struct ct_net *net, void *peer, uint32_t id);
@@ -184,31 +137,9 @@ struct ct_net_ops {
      * room signals the sender's wake word); CTRAN_ERR_PROC_FAILED: the peer is gone, and env has
      * been told so; CTRAN_ERR_BUFFER: memory that is not plain could not be read, nothing taken. */
     int (*send)(struct ct_net_link *link, const struct ct_net_slice *slice);
-    /* Fills the area, which is plain, from the peer's memory, as many bytes as it holds or `from`
-     * has. CTRAN_ERR_UNSUPPORTED_OPERATION: not for this link, use send. */
-    int (*get)(struct ct_net_link *link, const struct ct_area *area,
-               const struct ct_net_remote *from);
-    /* Whether the peer copies this memory of ours, one block, as its own: then a get is the fastest
-     * way for it from the link's lent_bytes on. It is but advice. */
-    bool (*lent)(struct ct_net_link *link, const struct ct_area *area);
-    /* The peer's memory as our own, until it is free again; NULL: it is not, use get. */
-    const void *(*view)(struct ct_net_link *link, const struct ct_net_remote *of);
-
     /* Whether all that send took, and no peer has lost, is on its way even if nobody calls progress
      * for long. */
     bool (*flushed)(struct ct_net *net);
-
-    /* Starts a put, of plain memory as a get's. CTRAN_ERR_PROC_FAILED: the peer is gone; done is
-     * not called. */
-    int (*put)(struct ct_net_link *link, struct ct_net_put *put);
-
-    /* Describes an area of any kind of memory so that the peer can fetch it, as long as it is that
-     * memory: writes the note, and returns its length; 0: it cannot be offered. */
-    size_t (*offer)(struct ct_net_link *link, const struct ct_area *area, void *note);
-    /* Starts a fetch. It goes on when the link is dropped or the peer lost: nothing can stop it,
-     * and done is called when it is over. Else than CTRAN_SUCCESS: not this way, use messages; it
-     * is no error, and done is not called. */
-    int (*fetch)(struct ct_net_link *link, const struct ct_net_fetch *fetch);
 
     /* One-sided operations: rma.h has the contracts. */
     const struct ct_net_rma_ops *rma;
@@ -238,9 +169,8 @@ struct ct_net {
 
 struct ct_net_link {
     struct ct_net *net;
-    size_t         max_slice;  /* payload bytes that a send takes */
-    bool           gets;       /* it may read more than what is lent */
-    size_t         lent_bytes; /* from so many bytes on `lent` is worth asking; 0: never */
+    size_t         max_slice; /* payload bytes that a send takes */
+    bool           attaches;  /* the peer may reach memory as CT_NET_REACH_MAPPED */
 };
 
 /* The built-in transports, ended by NULL. */
@@ -249,13 +179,6 @@ extern const struct ct_net_ops *const ct_net_table[];
 const struct ct_net_ops *ct_net_find(const char *name);
 
 /* For slots that a transport has no use for: each does nothing, or says that it cannot. */
-int             ct_net_no_get(struct ct_net_link *link, const struct ct_area *area,
-                              const struct ct_net_remote *from);
-bool            ct_net_no_lent(struct ct_net_link *link, const struct ct_area *area);
-const void     *ct_net_no_view(struct ct_net_link *link, const struct ct_net_remote *of);
-int             ct_net_no_put(struct ct_net_link *link, struct ct_net_put *put);
-size_t          ct_net_no_offer(struct ct_net_link *link, const struct ct_area *area, void *note);
-int             ct_net_no_fetch(struct ct_net_link *link, const struct ct_net_fetch *fetch);
 bool            ct_net_all_flushed(struct ct_net *net);
 int             ct_net_no_fd(struct ct_net *net);
 void            ct_net_no_check(struct ct_net *net);

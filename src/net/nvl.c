@@ -8,16 +8,23 @@
 
 #include "mem/mem.h"
 
-_Static_assert(sizeof(struct ct_mem_export) <= CT_NET_MAX_NOTE, "a note is an export");
-
 enum { CHUNK = 1 << 20, CHUNKS = 2 }; /* 1 MiB takes the bus some 20 to 50 us */
 enum { LONG = 4 << 20 };              /* too long to be read again before it leaves the caches */
 enum { MOST_RUNNING = 16 };
 
-/* A fetch that has been promised. */
+struct ct_nvl_flush {
+    struct ct_nvl_flush *next;
+    struct ct_net_comp  *comp;
+    int                  status;
+};
+
+/* A get that has been taken. */
 struct copy {
     struct ct_list        node;
-    struct ct_net_fetch   want;
+    struct ct_nvl_peer   *peer;
+    struct ct_area        area; /* the operation's, as are these */
+    size_t                pos, len_bytes;
+    struct ct_net_comp   *comp;
     struct ct_mem_import *import;
     const char           *from;   /* the peer's memory, as it is seen here */
     int                   device; /* whose copy engine reads */
@@ -39,7 +46,7 @@ void ct_nvl_fini(struct ct_nvl *nvl)
     assert(nvl->nrunning == 0);
 }
 
-static bool is_on(const struct ct_nvl *nvl)
+bool ct_nvl_is_on(const struct ct_nvl *nvl)
 {
     const struct ct_process *p = nvl->p;
     return p != NULL && p->gpu != NULL && p->mem != NULL && p->cfg.gpu_peer;
@@ -51,15 +58,15 @@ static bool is_device_block(const struct ct_nvl *nvl, const struct ct_area *area
     return area->pieces != NULL && area->npieces == 0 && area->memory == &nvl->p->memory;
 }
 
-size_t ct_nvl_offer(struct ct_nvl *nvl, const struct ct_area *area, void *note)
+bool ct_nvl_export(struct ct_nvl *nvl, const struct ct_area *area, struct ct_mem_export *out)
 {
-    struct ct_mem_export export;
-    if (!is_on(nvl) || !is_device_block(nvl, area) ||
-        ct_mem_export(nvl->p, area->base, area->len_bytes, &export) != CTRAN_SUCCESS) {
-        return 0;
-    }
-    memcpy(note, &export, sizeof export);
-    return sizeof export;
+    return ct_nvl_is_on(nvl) && is_device_block(nvl, area) &&
+           ct_mem_export(nvl->p, area->base, area->len_bytes, out) == CTRAN_SUCCESS;
+}
+
+bool ct_nvl_may_get(const struct ct_nvl *nvl, const struct ct_nvl_peer *peer)
+{
+    return ct_nvl_is_on(nvl) && !peer->barred;
 }
 
 /* ---- one copy -------------------------------------------------------------------------------- */
@@ -67,10 +74,10 @@ size_t ct_nvl_offer(struct ct_nvl *nvl, const struct ct_area *area, void *note)
 /* Has the engine go on with the next chunk, or with all of it. */
 static int start_chunk(struct ct_nvl *nvl, struct copy *c)
 {
-    const size_t left = c->want.len_bytes - c->started;
+    const size_t left = c->len_bytes - c->started;
     const size_t len = c->staged ? ct_min_size(left, CHUNK) : left;
     const size_t which = c->staged ? c->started / CHUNK % CHUNKS : 0;
-    char        *to = c->staged ? c->stage + which * CHUNK : c->want.area->base;
+    char        *to = c->staged ? c->stage + which * CHUNK : (char *)c->area.base + c->pos;
     const int    rc =
         ct_mem_pull_start(nvl->p, c->device, &c->move[which], to, c->from + c->started, len);
     c->started += rc == CTRAN_SUCCESS ? len : 0;
@@ -83,7 +90,7 @@ static int start(struct ct_nvl *nvl, struct copy *c)
         c->stage = ct_mem_pinned_get(nvl->p, CHUNKS * CHUNK);
     }
     int rc = c->staged && c->stage == NULL ? CTRAN_ERR_NO_MEM : CTRAN_SUCCESS;
-    for (int i = 0; i < CHUNKS && rc == CTRAN_SUCCESS && c->started < c->want.len_bytes; i++) {
+    for (int i = 0; i < CHUNKS && rc == CTRAN_SUCCESS && c->started < c->len_bytes; i++) {
         rc = start_chunk(nvl, c);
     }
     return rc;
@@ -92,15 +99,15 @@ static int start(struct ct_nvl *nvl, struct copy *c)
 /* The chunk that lands next has done so: out with it, and the next one in. */
 static int turn_over(struct ct_nvl *nvl, struct copy *c, const char *chunk)
 {
-    const size_t len = ct_min_size(c->want.len_bytes - c->landed, CHUNK);
-    size_t       pos = c->landed;
-    if (c->want.area->pieces == NULL && c->want.len_bytes >= LONG) {
-        ct_block_copy_past((char *)c->want.area->base + pos, chunk, len);
-    } else if (!ct_area_scatter_all(c->want.area, &pos, chunk, len)) {
+    const size_t len = ct_min_size(c->len_bytes - c->landed, CHUNK);
+    size_t       pos = c->pos + c->landed;
+    if (c->area.pieces == NULL && c->len_bytes >= LONG) {
+        ct_block_copy_past((char *)c->area.base + pos, chunk, len);
+    } else if (!ct_area_scatter_all(&c->area, &pos, chunk, len)) {
         return CTRAN_ERR_BUFFER;
     }
     c->landed += len;
-    return c->started < c->want.len_bytes ? start_chunk(nvl, c) : CTRAN_SUCCESS;
+    return c->started < c->len_bytes ? start_chunk(nvl, c) : CTRAN_SUCCESS;
 }
 
 /* CT_AGAIN: not all of it is there. */
@@ -112,7 +119,7 @@ static int step(struct ct_nvl *nvl, struct copy *c)
         return rc;
     }
     rc = turn_over(nvl, c, c->stage + which * CHUNK);
-    return rc == CTRAN_SUCCESS && c->landed < c->want.len_bytes ? CT_AGAIN : rc;
+    return rc == CTRAN_SUCCESS && c->landed < c->len_bytes ? CT_AGAIN : rc;
 }
 
 /* Gives back all that it holds. Of one that has failed, a chunk may still be under way. */
@@ -128,12 +135,12 @@ static void give_back(struct ct_nvl *nvl, struct copy *c)
     free(c);
 }
 
-/* ---- fetches --------------------------------------------------------------------------------- */
+/* ---- gets ------------------------------------------------------------------------------------ */
 
 /* Where the copy goes, and who does it. */
 static int find_target(struct ct_nvl *nvl, struct copy *c)
 {
-    const struct ct_area *area = c->want.area;
+    const struct ct_area *area = &c->area;
     const bool            on_device = !ct_area_is_plain(area);
     enum ct_gpu_kind      kind = CT_GPU_HOST;
     c->device = -1;
@@ -151,24 +158,23 @@ static int find_target(struct ct_nvl *nvl, struct copy *c)
                                                    : ct_gpu_mine(nvl->p->gpu, &c->device);
 }
 
-static int import(struct ct_nvl *nvl, struct ct_nvl_peer *peer, struct copy *c)
+/* A peer of which nothing can ever be mapped is barred: the devices have no way to each other, or
+ * the system does not let this process have the peer's descriptors. */
+static int import(struct ct_nvl *nvl, struct ct_nvl_peer *peer, struct copy *c,
+                  const struct ct_mem_export *from, uint64_t offset)
 {
-    enum { MOST = 10 };
-    struct ct_mem_export note;
-    CUdeviceptr          at = 0;
-    memcpy(&note, c->want.note, sizeof note);
-    if (note.len_bytes < c->want.len_bytes) {
-        return CTRAN_ERR_OTHER; /* that is not what was announced */
+    CUdeviceptr at = 0;
+    if (offset > from->len_bytes || c->len_bytes > from->len_bytes - offset) {
+        return CTRAN_ERR_OTHER; /* that is not what is exposed */
     }
     /* Not waiting: this is where transfers go on, and there is another way. */
-    int rc = ct_mem_import(nvl->p, c->device, &note, false, &c->import, &at);
-    c->from = (const char *)(uintptr_t)at;
+    int rc = ct_mem_import(nvl->p, c->device, from, false, &c->import, &at);
+    c->from = (const char *)(uintptr_t)at + offset;
+    peer->barred = rc == CTRAN_ERR_UNSUPPORTED_OPERATION;
     if (rc == CTRAN_SUCCESS && c->import == NULL &&
         ct_gpu_kind_of(nvl->p->gpu, c->from, NULL) != CT_GPU_DEVICE) {
         rc = CTRAN_ERR_OTHER; /* said to be this process's own, and is not */
     }
-    peer->refusals = rc == CTRAN_SUCCESS ? 0 : peer->refusals + (peer->refusals < MOST);
-    peer->skip = rc == CTRAN_SUCCESS ? 0 : (UINT32_C(1) << peer->refusals) - 1;
     return rc;
 }
 
@@ -178,45 +184,70 @@ static void add_running(struct ct_nvl *nvl, struct copy *c)
     nvl->nrunning++;
 }
 
-int ct_nvl_fetch(struct ct_nvl *nvl, struct ct_nvl_peer *peer, const struct ct_net_fetch *fetch)
+static struct copy *make_copy(const struct ct_net_rma *op)
 {
-    if (!is_on(nvl) || fetch->note_len != sizeof(struct ct_mem_export)) {
-        return CTRAN_ERR_UNSUPPORTED_OPERATION;
-    }
-    if (peer->skip > 0) {
-        peer->skip--;
-        return CTRAN_ERR_UNSUPPORTED_OPERATION;
-    }
     struct copy *c = calloc(1, sizeof *c);
-    if (c == NULL) {
-        return CTRAN_ERR_NO_MEM;
+    if (c != NULL) {
+        ct_area_copy(&c->area, op->area);
+        c->pos = op->pos;
+        c->len_bytes = op->len_bytes;
+        c->comp = op->comp;
     }
-    c->want = *fetch;
+    return c;
+}
+
+int ct_nvl_get(struct ct_nvl *nvl, struct ct_nvl_peer *peer, const struct ct_mem_export *from,
+               const struct ct_net_rma *op)
+{
+    struct copy *c = ct_nvl_may_get(nvl, peer) ? make_copy(op) : NULL;
+    if (c == NULL) {
+        return CTRAN_ERR_UNSUPPORTED_OPERATION;
+    }
     const bool now = nvl->nrunning < MOST_RUNNING;
     int        rc = ct_gpu_ready(nvl->p->gpu);
     rc = rc == CTRAN_SUCCESS ? find_target(nvl, c) : rc;
-    rc = rc == CTRAN_SUCCESS ? import(nvl, peer, c) : rc;
+    rc = rc == CTRAN_SUCCESS ? import(nvl, peer, c, from, op->offset) : rc;
     rc = rc == CTRAN_SUCCESS && now ? start(nvl, c) : rc;
     if (rc != CTRAN_SUCCESS) {
         give_back(nvl, c);
-        return rc;
+        return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
-    c->want.note = NULL;
     if (now) {
         add_running(nvl, c);
     } else {
         ct_list_append(&nvl->waiting, &c->node);
     }
+    c->peer = peer;
+    peer->under_way++;
     nvl->net->under_way++;
     return CTRAN_SUCCESS;
 }
 
 static void finish(struct ct_nvl *nvl, struct copy *c, int status)
 {
-    const struct ct_net_fetch want = c->want;
+    struct ct_net_comp *comp = c->comp;
+    struct ct_nvl_peer *peer = c->peer;
     give_back(nvl, c);
     nvl->net->under_way--;
-    want.done(want.arg, status);
+    peer->under_way--;
+    ct_net_comp_later(comp, status);
+    while (peer->under_way == 0 && peer->flushes != NULL) {
+        struct ct_nvl_flush *f = peer->flushes;
+        peer->flushes = f->next;
+        ct_net_comp_later(f->comp, f->status);
+        free(f);
+    }
+}
+
+void ct_nvl_flush(struct ct_nvl_peer *peer, struct ct_net_comp *comp, int status)
+{
+    struct ct_nvl_flush *f = peer->under_way > 0 ? malloc(sizeof *f) : NULL;
+    if (f != NULL) {
+        *f = (struct ct_nvl_flush){peer->flushes, comp, status};
+        peer->flushes = f;
+    } else {
+        ct_net_comp_now(comp, peer->under_way > 0 ? CTRAN_ERR_NO_MEM : status);
+    }
 }
 
 static void start_waiting(struct ct_nvl *nvl)

@@ -87,7 +87,7 @@ int ct_net_rma_copy(const struct ct_net_rma *op, void *at)
     return copied ? CTRAN_SUCCESS : CTRAN_ERR_BUFFER;
 }
 
-/* Bytes of a region that is not plain, by way of plain memory. */
+/* Bytes of a region that is not one block of plain memory, by way of such memory. */
 static int move_device(const struct ct_area *region, uint64_t offset, void *flat, size_t len_bytes,
                        bool is_put)
 {
@@ -132,7 +132,7 @@ static int copy_device(const struct ct_net_rma *op, const struct ct_area *region
 
 int ct_net_rma_apply(const struct ct_net_rma *op, const struct ct_area *region)
 {
-    const bool plain = ct_area_is_plain(region);
+    const bool plain = region->pieces == NULL;
     char      *at = (char *)region->base + op->offset;
     if (op->op == CT_NET_OP_ATOMIC) {
         return plain ? ct_net_atomic_apply(at, op) : atomic_device(op, region);
@@ -177,6 +177,12 @@ static void *no_map(struct ct_net_rkey *rkey)
     return NULL;
 }
 
+static int no_reach(struct ct_net_link *link, const struct ct_area *area, enum ct_net_reach *reach)
+{
+    (void)link, (void)area, (void)reach;
+    return CTRAN_ERR_UNSUPPORTED_OPERATION;
+}
+
 static int no_post(struct ct_net_link *link, struct ct_net_rma *const ops[], unsigned n,
                    unsigned *taken)
 {
@@ -206,6 +212,12 @@ static int no_query(struct ct_net_link *link, enum ct_net_op op, enum ct_net_rea
     return CTRAN_ERR_UNSUPPORTED_OPERATION;
 }
 
+static int no_typical(enum ct_net_op op, enum ct_net_reach reach, struct ct_net_cost *cost)
+{
+    (void)op, (void)reach, (void)cost;
+    return CTRAN_ERR_UNSUPPORTED_OPERATION;
+}
+
 const struct ct_net_rma_ops ct_net_no_rma = {
     .mem_reg = no_reg,
     .mem_dereg = no_dereg,
@@ -213,8 +225,10 @@ const struct ct_net_rma_ops ct_net_no_rma = {
     .rkey_open = no_open,
     .rkey_close = no_close,
     .map = no_map,
+    .reach = no_reach,
     .post = no_post,
     .fence = no_fence,
     .flush = no_flush,
     .query = no_query,
+    .typical = no_typical,
 };

@@ -42,14 +42,17 @@ enum ct_net_access {
 
 enum { CT_NET_MAX_RKEY = 256 };
 
-/* What is registered. The memory stays in place until mem_dereg. */
+/* What is registered. The memory, and what describes it, stay in place until mem_dereg. */
 struct ct_net_region {
-    uint64_t                key; /* given by ep; no other region of the process ever has it */
-    void                   *base;
-    size_t                  len_bytes;
-    const struct ct_memory *memory; /* NULL: the processor reaches it */
-    uint32_t                access; /* of enum ct_net_access */
-    uint32_t                peer;   /* the one that may, or CT_NET_ANY_PEER */
+    uint64_t              key; /* given by ep; no other region of the process ever has it */
+    const struct ct_area *area;
+    uint32_t              access; /* of enum ct_net_access */
+    uint32_t              peer;   /* the one that may, or CT_NET_ANY_PEER */
+    /* The region serves one transfer, of whose end both sides tell each other by messages. A
+     * transport may then believe what the bytes of the key say of the memory, and need not notice
+     * at the origin that the key is withdrawn. What map returns is valid until progress is called
+     * next. Any number of such regions may be registered. */
+    bool transient;
 };
 
 /* A registered region; each transport embeds it at the start of its own. */
@@ -57,15 +60,17 @@ struct ct_net_mr {
     struct ct_net *net;
 };
 
-/* How the memory behind a key is reached: what operations cost depends on it. */
+/* How memory of one process is reached by another: what operations cost depends on it. */
 enum ct_net_reach {
     CT_NET_REACH_MAPPED, /* load and store reach it */
     CT_NET_REACH_COPIED, /* the kernel copies */
     CT_NET_REACH_DEVICE, /* the copy engine of a GPU reaches it */
     CT_NET_REACH_WIRED,  /* by messages, or by a NIC */
+    CT_NET_REACHES
 };
 
-enum ct_net_op { CT_NET_OP_GET, CT_NET_OP_PUT, CT_NET_OP_ATOMIC };
+/* CT_NET_OP_SEND is a question of query alone: a slice, from the call of send to its delivery. */
+enum ct_net_op { CT_NET_OP_GET, CT_NET_OP_PUT, CT_NET_OP_ATOMIC, CT_NET_OP_SEND };
 
 /* A key that is open; each transport embeds it at the start of its own. */
 struct ct_net_rkey {
@@ -163,10 +168,15 @@ struct ct_net_rma_ops {
      * and store there see and change the owner's memory. NULL: it is not to be had. */
     void *(*map)(struct ct_net_rkey *rkey);
 
+    /* How the peer reaches memory of this process, one block, once it has a key of the memory.
+     * CTRAN_ERR_UNSUPPORTED_OPERATION: by messages alone. */
+    int (*reach)(struct ct_net_link *link, const struct ct_area *area, enum ct_net_reach *reach);
+
     /* Starts operations, all with keys of this link. CTRAN_SUCCESS: all n are taken. CT_AGAIN: the
      * first *taken are, the others are to be posted again after progress.
      * CTRAN_ERR_UNSUPPORTED_OPERATION: the first *taken are, and the next one cannot go this way
-     * but by messages. All other errors are told to comp. */
+     * but by messages. All other errors are told to comp. What a GPU's copy engine has begun goes
+     * on when the link is dropped or the peer is lost, and is told to comp when it is over. */
     int (*post)(struct ct_net_link *link, struct ct_net_rma *const ops[], unsigned n,
                 unsigned *taken);
     /* Operations that are posted later take effect at the target after all earlier ones. CT_AGAIN:
@@ -175,9 +185,12 @@ struct ct_net_rma_ops {
     /* Ends as an operation does (comp->pending counts it) when all that were posted on the link
      * before have taken effect at the target; with the error of the peer if it is lost. */
     void (*flush)(struct ct_net_link *link, struct ct_net_comp *comp);
-    /* What an operation costs on memory that is reached so. CTRAN_ERR_UNSUPPORTED_OPERATION. */
+    /* What an operation costs on memory of the peer that is reached so.
+     * CTRAN_ERR_UNSUPPORTED_OPERATION: memory of this peer is not reached so. */
     int (*query)(struct ct_net_link *link, enum ct_net_op op, enum ct_net_reach reach,
                  struct ct_net_cost *cost);
+    /* What query says of a peer of which nothing is known. Needs no instance. */
+    int (*typical)(enum ct_net_op op, enum ct_net_reach reach, struct ct_net_cost *cost);
 };
 
 /* ---- for those who carry operations out ------------------------------------------------------ */

@@ -33,9 +33,8 @@ static int self_open(const struct ct_net_env *env, struct ct_net **net)
     if (s == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    s->net = (struct ct_net){.ops = &ct_net_self,
-                             .caps = CT_NET_GET | CT_NET_FETCH | CT_NET_RMA,
-                             .eager_bytes = (size_t)env->cfg->eager_limit};
+    s->net = (struct ct_net){
+        .ops = &ct_net_self, .caps = CT_NET_RMA, .eager_bytes = (size_t)env->cfg->eager_limit};
     s->link = (struct ct_net_link){.net = &s->net, .max_slice = 1 << 20};
     s->env = *env;
     ct_list_init(&s->queue);
@@ -126,26 +125,6 @@ static unsigned self_progress(struct ct_net *net)
     return n;
 }
 
-static int self_get(struct ct_net_link *link, const struct ct_area *area,
-                    const struct ct_net_remote *from)
-{
-    (void)link;
-    size_t pos = 0;
-    ct_area_scatter(area, &pos, (const void *)(uintptr_t)from->addr, from->len_bytes);
-    return CTRAN_SUCCESS;
-}
-
-static size_t self_offer(struct ct_net_link *link, const struct ct_area *area, void *note)
-{
-    return ct_nvl_offer(&CT_CONTAINER_OF(link, struct self, link)->nvl, area, note);
-}
-
-static int self_fetch(struct ct_net_link *link, const struct ct_net_fetch *fetch)
-{
-    struct self *s = CT_CONTAINER_OF(link, struct self, link);
-    return ct_nvl_fetch(&s->nvl, &s->own, fetch);
-}
-
 /* ---- one-sided operations: rma.h ------------------------------------------------------------- */
 
 struct self_mr {
@@ -217,7 +196,7 @@ static int self_rkey_open(struct ct_net_link *link, const void *bytes, size_t le
         return CTRAN_ERR_NO_MEM;
     }
     k->base.link = link;
-    k->base.reach = r->memory == NULL ? CT_NET_REACH_MAPPED : CT_NET_REACH_DEVICE;
+    k->base.reach = ct_area_is_plain(r->area) ? CT_NET_REACH_MAPPED : CT_NET_REACH_DEVICE;
     k->base.ops = 1 << CT_NET_OP_GET | 1 << CT_NET_OP_PUT | 1 << CT_NET_OP_ATOMIC;
     k->key = key;
     *rkey = &k->base;
@@ -234,19 +213,42 @@ static void *self_map(struct ct_net_rkey *rkey)
     const struct self          *s = CT_CONTAINER_OF(rkey->link, struct self, link);
     const struct ct_net_region *r =
         self_region(s, CT_CONTAINER_OF(rkey, struct self_rkey, base)->key);
-    return r != NULL && r->memory == NULL ? r->base : NULL;
+    return r != NULL && r->area->pieces == NULL ? r->area->base : NULL;
 }
 
-static int self_carry_out(const struct self *s, const struct ct_net_rma *op)
+/* Out of a GPU's memory by its copy engine. CTRAN_SUCCESS: comp is told later. */
+static int self_get_device(struct self *s, const struct ct_net_rma *op,
+                           const struct ct_net_region *r)
+{
+    struct ct_mem_export whole;
+    const bool           can =
+        op->op == CT_NET_OP_GET && op->len_bytes > 0 && ct_nvl_export(&s->nvl, r->area, &whole);
+    return can ? ct_nvl_get(&s->nvl, &s->own, &whole, op) : CTRAN_ERR_UNSUPPORTED_OPERATION;
+}
+
+/* CT_QUEUED: comp is told later. */
+static int self_carry_out(struct self *s, const struct ct_net_rma *op)
 {
     const struct self_rkey     *k = CT_CONTAINER_OF(op->rkey, struct self_rkey, base);
     const struct ct_net_region *r = self_region(s, k->key);
-    if (r == NULL || !ct_net_rma_may(op, r->len_bytes, r->access)) {
+    if (r == NULL || !ct_net_rma_may(op, r->area->len_bytes, r->access)) {
         return CT_REFUSED;
     }
-    struct ct_area whole = {.base = r->base, .len_bytes = r->len_bytes};
-    ct_area_set_memory(&whole, r->memory);
-    return ct_net_rma_apply(op, &whole);
+    if (!ct_area_is_plain(r->area) && self_get_device(s, op, r) == CTRAN_SUCCESS) {
+        return CT_QUEUED;
+    }
+    return ct_net_rma_apply(op, r->area);
+}
+
+static int self_reach(struct ct_net_link *link, const struct ct_area *area,
+                      enum ct_net_reach *reach)
+{
+    struct self         *s = CT_CONTAINER_OF(link, struct self, link);
+    struct ct_mem_export device;
+    *reach = ct_area_is_plain(area) ? CT_NET_REACH_MAPPED : CT_NET_REACH_DEVICE;
+    return *reach == CT_NET_REACH_MAPPED || ct_nvl_export(&s->nvl, area, &device)
+               ? CTRAN_SUCCESS
+               : CTRAN_ERR_UNSUPPORTED_OPERATION;
 }
 
 static int self_post(struct ct_net_link *link, struct ct_net_rma *const ops[], unsigned n,
@@ -266,33 +268,44 @@ static int self_post(struct ct_net_link *link, struct ct_net_rma *const ops[], u
         if (rc == CT_AGAIN) {
             return rc;
         }
-        ct_net_comp_now(op->comp, rc);
+        if (rc != CT_QUEUED) {
+            ct_net_comp_now(op->comp, rc);
+        }
     }
     return CTRAN_SUCCESS;
 }
 
-/* Operations are over when they return. */
+/* Operations are over when they return, except those of a copy engine. */
 static int self_fence(struct ct_net_link *link)
 {
-    (void)link;
-    return CTRAN_SUCCESS;
+    return ct_nvl_fence(&CT_CONTAINER_OF(link, struct self, link)->own);
 }
 
 static void self_flush(struct ct_net_link *link, struct ct_net_comp *comp)
 {
-    (void)link;
-    ct_net_comp_now(comp, CTRAN_SUCCESS);
+    ct_nvl_flush(&CT_CONTAINER_OF(link, struct self, link)->own, comp, CTRAN_SUCCESS);
+}
+
+static int self_typical(enum ct_net_op op, enum ct_net_reach reach, struct ct_net_cost *cost)
+{
+    const bool is_device = reach == CT_NET_REACH_DEVICE && op != CT_NET_OP_SEND;
+    *cost = (struct ct_net_cost){.lat_ns = is_device ? 15000 : 100,
+                                 .bytes_per_us = is_device              ? 20000
+                                                 : op == CT_NET_OP_SEND ? 5000
+                                                                        : 10000,
+                                 .max_bytes = SIZE_MAX,
+                                 .flags = is_device ? CT_NET_ASYNC : CT_NET_ORIGIN_COPIES};
+    return reach == CT_NET_REACH_WIRED && op != CT_NET_OP_SEND ? CTRAN_ERR_UNSUPPORTED_OPERATION
+                                                               : CTRAN_SUCCESS;
 }
 
 static int self_query(struct ct_net_link *link, enum ct_net_op op, enum ct_net_reach reach,
                       struct ct_net_cost *cost)
 {
-    (void)link, (void)op;
-    *cost = (struct ct_net_cost){.lat_ns = reach == CT_NET_REACH_DEVICE ? 10000 : 50,
-                                 .bytes_per_us = 10000,
-                                 .max_bytes = SIZE_MAX,
-                                 .flags = CT_NET_ORIGIN_COPIES};
-    return CTRAN_SUCCESS;
+    const struct self *s = CT_CONTAINER_OF(link, struct self, link);
+    const bool         wants_device = reach == CT_NET_REACH_DEVICE && op == CT_NET_OP_GET;
+    return wants_device && !ct_nvl_is_on(&s->nvl) ? CTRAN_ERR_UNSUPPORTED_OPERATION
+                                                  : self_typical(op, reach, cost);
 }
 
 static const struct ct_net_rma_ops self_rma_ops = {
@@ -302,17 +315,19 @@ static const struct ct_net_rma_ops self_rma_ops = {
     .rkey_open = self_rkey_open,
     .rkey_close = self_rkey_close,
     .map = self_map,
+    .reach = self_reach,
     .post = self_post,
     .fence = self_fence,
     .flush = self_flush,
     .query = self_query,
+    .typical = self_typical,
 };
 
 const struct ct_net_ops ct_net_self = {
     .struct_size = sizeof(struct ct_net_ops),
     .name = "self",
     .description = "a process's messages to itself",
-    .caps = CT_NET_GET | CT_NET_FETCH | CT_NET_RMA,
+    .caps = CT_NET_RMA,
     .open = self_open,
     .close = self_close,
     .addr = self_addr,
@@ -324,12 +339,6 @@ const struct ct_net_ops ct_net_self = {
     .forget = ct_net_no_forget,
     .send = self_send,
     .flushed = ct_net_all_flushed,
-    .get = self_get,
-    .lent = ct_net_no_lent,
-    .view = ct_net_no_view,
-    .put = ct_net_no_put,
-    .offer = self_offer,
-    .fetch = self_fetch,
     .rma = &self_rma_ops,
     .progress = self_progress,
     .check_peers = ct_net_no_check,

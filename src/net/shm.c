@@ -3,7 +3,7 @@
  * shm - the transport between processes of one host. Every rank makes a segment with one receive
  * pair a peer (shm_segment.h), which is two rings (ring_pair.h, ring.h); a peer that wants to
  * send maps it and takes its pair. Long messages may be read straight from the sender's memory
- * (shm_copy.h, shm_share.h), or copied from its GPU's (nvl.h).
+ * (shm_rma.h, shm_share.h), or copied from its GPU's (nvl.h).
  *
  * Ranks of one operating-system process work as well: they share the segment's very mapping.
  */
@@ -21,9 +21,6 @@
 enum {
     BARRIER_AUTO, /* CTRAN_SHM_MEMBARRIER */
     RECORDS_A_TURN = 16,
-    /* From here on exposed memory is read. That were faster from 2 KiB on (of 4 KiB 2 times, of 8
-     * KiB 3), but who sends has to wait for it, and shorter messages nobody expects to. */
-    LENT_BYTES = 8 << 10,
     /* How long a process that was seen alive keeps its pid for sure, were it to end right then: the
      * kernel gives pids out in turn, and this is far less than a round takes. */
     PID_KEEPS_NS = 5000000,
@@ -72,6 +69,7 @@ static void shm_close(struct ct_net *net)
     show_exposed(s, NULL);
     ct_shm_segment_close(&s->own, true);
     ct_nvl_fini(&s->nvl);
+    ct_shm_rma_fini(s);
     free(s->peers);
     free(s->rx);
     free(s->joined);
@@ -92,6 +90,7 @@ static int shm_open_net(const struct ct_net_env *env, struct ct_net **net)
     s->env = *env;
     s->own.fd = -1;
     ct_nvl_init(&s->nvl, &s->net, env);
+    ct_shm_rma_init(s);
     s->peers = calloc(env->nlocal, sizeof(struct ct_shm_peer *));
     s->rx = calloc(env->nlocal, sizeof(struct ct_shm_peer *));
     s->joined = calloc(ct_div_up(env->nlocal, 64), sizeof(uint64_t));
@@ -110,11 +109,9 @@ static int shm_open_net(const struct ct_net_env *env, struct ct_net **net)
     }
     s->joined_barriers = env->cfg->shm_membarrier == BARRIER_AUTO && ct_membarrier_join();
     s->own.head->wake.bars = s->joined_barriers;
-    s->net = (struct ct_net){.ops = &ct_net_shm,
-                             .caps = CT_NET_FETCH | CT_NET_RMA,
-                             .eager_bytes = (size_t)env->cfg->eager_limit};
+    s->net = (struct ct_net){
+        .ops = &ct_net_shm, .caps = CT_NET_RMA, .eager_bytes = (size_t)env->cfg->eager_limit};
     if (env->cfg->shm_single_copy != CT_SHM_COPY_NEVER) {
-        s->net.caps |= CT_NET_GET;
         ct_shm_copy_allow();
     }
     show_exposed(s, &s->own.head->list);
@@ -231,10 +228,7 @@ static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void
         s->joined_barriers && peer->seg.head->wake.bars;
     peer->quiet = false;
     peer->copy = ct_shm_copy_probe(&s->env, &peer->addr);
-    peer->link.gets = peer->copy != CT_SHM_COPY_OFF;
-    if (ct_shm_copy_view(&s->env, &s->addr, &peer->addr, &peer->seg, &peer->view)) {
-        peer->link.lent_bytes = LENT_BYTES;
-    }
+    peer->link.attaches = ct_shm_copy_view(&s->env, &s->addr, &peer->addr, &peer->seg, &peer->view);
     peer->link.max_slice = ct_ring_max_payload(peer->seg.ring_bytes, CT_NET_MAX_HDR);
     atomic_fetch_or_explicit(&peer->seg.head->joined[place / 64], UINT64_C(1) << place % 64,
                              memory_order_seq_cst);
@@ -347,24 +341,25 @@ static bool has_gone(void *peer)
     return !ct_shm_keeps_pid(ct_shm_of(((struct ct_shm_peer *)peer)->link.net), peer);
 }
 
-static int is_announced(void *peer_, const struct ct_net_remote *what)
+static int is_exposed(void *peer_, const struct ct_shm_remote *what)
 {
-    struct ct_shm_peer *peer = peer_;
-    return ct_shm_of(peer->link.net)->env.announced(peer->cookie, what);
+    struct ct_shm_peer   *peer = peer_;
+    const struct ct_area *area;
+    if (ct_shm_of(peer->link.net)
+            ->env.region(peer->cookie, what->key, 0, 0, CT_NET_REMOTE_READ, &area) !=
+        CTRAN_SUCCESS) {
+        return CT_AGAIN;
+    }
+    const uint64_t at = what->addr - (uintptr_t)area->base;
+    const bool     within =
+        area->pieces == NULL && at <= area->len_bytes && what->len_bytes <= area->len_bytes - at;
+    return within ? CTRAN_SUCCESS : CTRAN_ERR_INTERN;
 }
 
-static struct ct_shm_mate mate_of(struct ct_shm_peer *peer)
+struct ct_shm_mate ct_shm_mate_of(struct ct_shm_peer *peer)
 {
-    return (struct ct_shm_mate){peer->copy,   peer->addr.pid, has_gone,
-                                is_announced, peer,           &peer->view};
-}
-
-static int share(struct ct_shm_peer *peer, const struct ct_shm_mate *owner, void *to,
-                 const struct ct_net_remote *from)
-{
-    uint32_t place = ct_shm_of(peer->link.net)->env.local_index;
-    return ct_shm_share_read(ct_shm_segment_offer(&peer->seg, place), &peer->seg.head->offer, place,
-                             owner, to, from);
+    return (struct ct_shm_mate){peer->copy, peer->addr.pid, has_gone,
+                                is_exposed, peer,           &peer->view};
 }
 
 /* Does a part of what a peer reads from this process. */
@@ -375,7 +370,7 @@ static unsigned help(struct ct_shm *s, uint32_t place)
         atomic_store_explicit(&s->own.head->offer, 0, memory_order_relaxed);
         return 0;
     }
-    struct ct_shm_mate reader = mate_of(peer);
+    struct ct_shm_mate reader = ct_shm_mate_of(peer);
     int rc = ct_shm_share_help(ct_shm_segment_offer(&s->own, place), &s->own.head->offer, place,
                                &reader);
     if (CT_UNLIKELY(rc != CTRAN_SUCCESS && rc != CT_AGAIN)) {
@@ -384,8 +379,7 @@ static unsigned help(struct ct_shm *s, uint32_t place)
     return rc == CTRAN_SUCCESS;
 }
 
-/* What a read has come to, in the peer's name. */
-static int outcome(struct ct_shm_peer *peer, int rc)
+int ct_shm_outcome(struct ct_shm_peer *peer, int rc)
 {
     struct ct_shm *s = ct_shm_of(peer->link.net);
     if (CT_UNLIKELY(rc == CTRAN_ERR_INTERN)) {
@@ -393,50 +387,6 @@ static int outcome(struct ct_shm_peer *peer, int rc)
         return CTRAN_ERR_PROC_FAILED;
     }
     return rc == CTRAN_SUCCESS && !ct_shm_keeps_pid(s, peer) ? CTRAN_ERR_PROC_FAILED : rc;
-}
-
-static int shm_get(struct ct_net_link *link, const struct ct_area *area,
-                   const struct ct_net_remote *from)
-{
-    struct ct_shm_peer *peer = ct_shm_peer_of(link);
-    if (peer->lost) {
-        return CTRAN_ERR_PROC_FAILED;
-    }
-    const struct ct_shm_mate owner = mate_of(peer);
-    if (!ct_shm_reaches(&owner, from)) {
-        return CTRAN_ERR_UNSUPPORTED_OPERATION;
-    }
-    return outcome(peer,
-                   ct_shm_shares(&ct_shm_of(link->net)->env, peer->addr.local_index, area, from)
-                       ? share(peer, &owner, area->base, from)
-                       : ct_shm_copy(&owner, area, from));
-}
-
-static bool shm_lent(struct ct_net_link *link, const struct ct_area *area)
-{
-    struct ct_shm_peer  *peer = ct_shm_peer_of(link);
-    const struct ct_shm *s = ct_shm_of(link->net);
-    return ct_expose_has(s->env.process, area->base, area->len_bytes) &&
-           (CT_LIKELY(
-                atomic_load_explicit(&ct_shm_segment_offer(&s->own, peer->addr.local_index)->blind,
-                                     memory_order_relaxed) == 0) ||
-            ct_shm_tries_again(&peer->unseen));
-}
-
-static const void *shm_view(struct ct_net_link *link, const struct ct_net_remote *of)
-{
-    struct ct_shm_peer *peer = ct_shm_peer_of(link);
-    return peer->lost ? NULL : ct_attach_find(&peer->view, of->addr, of->len_bytes);
-}
-
-static size_t shm_offer(struct ct_net_link *link, const struct ct_area *area, void *note)
-{
-    return ct_nvl_offer(&ct_shm_of(link->net)->nvl, area, note);
-}
-
-static int shm_fetch(struct ct_net_link *link, const struct ct_net_fetch *fetch)
-{
-    return ct_nvl_fetch(&ct_shm_of(link->net)->nvl, &ct_shm_peer_of(link)->nvl, fetch);
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */
@@ -591,7 +541,7 @@ const struct ct_net_ops ct_net_shm = {
     .struct_size = sizeof(struct ct_net_ops),
     .name = "shm",
     .description = "shared memory between the processes of one host",
-    .caps = CT_NET_GET | CT_NET_FETCH | CT_NET_RMA,
+    .caps = CT_NET_RMA,
     .open = shm_open_net,
     .close = shm_close,
     .addr = shm_addr,
@@ -603,12 +553,6 @@ const struct ct_net_ops ct_net_shm = {
     .forget = ct_net_no_forget,
     .send = shm_send,
     .flushed = ct_net_all_flushed,
-    .get = shm_get,
-    .lent = shm_lent,
-    .view = shm_view,
-    .put = ct_net_no_put,
-    .offer = shm_offer,
-    .fetch = shm_fetch,
     .rma = &ct_shm_rma_ops,
     .progress = shm_progress,
     .check_peers = shm_check_peers,

@@ -59,9 +59,8 @@ bool ct_shm_copy_view(const struct ct_net_env *env, const struct ct_shm_addr *ow
     return true;
 }
 
-/* Copies all between `own` and the peer's memory by the kernel; a short copy is an error, since
- * both ends agreed on the length: CTRAN_ERR_BUFFER. CTRAN_ERR_PROC_FAILED: there is no such
- * process. */
+/* Copies all between `own` and the peer's memory by the kernel; a short copy is an error, as both
+ * ends agreed on the length: CTRAN_ERR_BUFFER. CTRAN_ERR_PROC_FAILED: there is no such process. */
 static int kernel_copy(int pid, const struct iovec *own, unsigned n, uint64_t addr,
                        size_t len_bytes, bool is_put)
 {
@@ -77,17 +76,12 @@ static int kernel_copy(int pid, const struct iovec *own, unsigned n, uint64_t ad
 }
 
 /* The mate's memory as the caller's own; NULL: it is not. */
-static void *as_own(const struct ct_shm_mate *mate, const struct ct_net_remote *at)
+static void *as_own(const struct ct_shm_mate *mate, const struct ct_shm_remote *at)
 {
     if (mate->how == CT_SHM_COPY_DIRECT) {
         return (void *)(uintptr_t)at->addr;
     }
     return mate->view != NULL ? ct_attach_find(mate->view, at->addr, at->len_bytes) : NULL;
-}
-
-bool ct_shm_reaches(const struct ct_shm_mate *mate, const struct ct_net_remote *what)
-{
-    return mate->how != CT_SHM_COPY_OFF || as_own(mate, what) != NULL;
 }
 
 /* Through memory of our own that lies as the source of a read does, or as the destination of a
@@ -137,36 +131,27 @@ int ct_shm_copy_part(int pid, const struct ct_area *area, size_t pos, size_t len
     return rc;
 }
 
-/* A peer that the kernel refuses is asked for messages. What does not fit into the area is the
- * caller's business: the message is truncated. */
-static int in_pieces(int rc)
+int ct_shm_get(const struct ct_shm_mate *mate, void *to, const struct ct_shm_remote *from)
 {
-    return rc == CTRAN_ERR_BUFFER ? CTRAN_ERR_UNSUPPORTED_OPERATION : rc;
-}
-
-int ct_shm_copy(const struct ct_shm_mate *mate, const struct ct_area *area,
-                const struct ct_net_remote *from)
-{
-    size_t      pos = 0;
-    const void *own = as_own(mate, from);
+    const struct ct_area area = {.base = to, .len_bytes = from->len_bytes};
+    const void          *own = as_own(mate, from);
     if (own != NULL) {
-        ct_area_scatter(area, &pos, own, from->len_bytes);
+        ct_block_copy(to, own, from->len_bytes);
         return CTRAN_SUCCESS;
     }
-    const size_t len = ct_min_size(from->len_bytes, area->len_bytes);
     return mate->how == CT_SHM_COPY_CMA
-               ? in_pieces(ct_shm_copy_part(mate->pid, area, 0, len, from->addr, false))
-               : CTRAN_ERR_UNSUPPORTED_OPERATION;
+               ? ct_shm_copy_part(mate->pid, &area, 0, from->len_bytes, from->addr, false)
+               : CTRAN_ERR_BUFFER;
 }
 
-int ct_shm_put(const struct ct_shm_mate *mate, const void *from, const struct ct_net_remote *to)
+int ct_shm_put(const struct ct_shm_mate *mate, const void *from, const struct ct_shm_remote *to)
 {
     void *own = as_own(mate, to);
     if (own != NULL) {
         ct_block_copy(own, from, to->len_bytes);
         return CTRAN_SUCCESS;
     }
-    return mate->how == CT_SHM_COPY_CMA ? in_pieces(copy_block(mate->pid, (char *)(uintptr_t)from,
-                                                               to->addr, to->len_bytes, true))
-                                        : CTRAN_ERR_UNSUPPORTED_OPERATION;
+    return mate->how == CT_SHM_COPY_CMA
+               ? copy_block(mate->pid, (char *)(uintptr_t)from, to->addr, to->len_bytes, true)
+               : CTRAN_ERR_BUFFER;
 }

@@ -22,36 +22,32 @@ bool ct_shm_copy_view(const struct ct_net_env *env, const struct ct_shm_addr *ow
                       const struct ct_shm_addr *peer, const struct ct_shm_segment *segment,
                       struct ct_attach *view);
 
+/* Memory of the other process, by its address there, and under which key it is exposed. */
+struct ct_shm_remote {
+    uint64_t addr, len_bytes, key;
+};
+
 /* The other process. */
 struct ct_shm_mate {
     enum ct_shm_copy how;
     int              pid;
     bool (*gone)(void *arg); /* whether it has ended; may cost a system call */
-    /* Whether it was told of that memory of the caller's: see ct_net_env. NULL of one that is but
-     * read. */
-    int (*announced)(void *arg, const struct ct_net_remote *what);
+    /* Whether that memory of the caller's is exposed to it: CTRAN_SUCCESS; CT_AGAIN: nothing is
+     * (any more) under that key; CTRAN_ERR_INTERN: that key does not stand for it. NULL of one that
+     * is only read. */
+    int (*exposed)(void *arg, const struct ct_shm_remote *what);
     void             *arg;  /* of both */
     struct ct_attach *view; /* of its exposed memory; NULL: none */
 };
 
-/* Whether its memory can be read and written, or some of it; and whether this can. */
+/* Whether its memory can be read and written, or some of it. */
 static inline bool ct_shm_copies(const struct ct_shm_mate *mate)
 {
     return mate->how != CT_SHM_COPY_OFF || (mate->view != NULL && mate->view->theirs != NULL);
 }
-bool ct_shm_reaches(const struct ct_shm_mate *mate, const struct ct_net_remote *what);
 
-/* Whether a peer that could not map exposed memory is to try again: it is asked about a message up
- * to three times. *asked begins as 0. */
-static inline bool ct_shm_tries_again(unsigned *asked)
-{
-    enum { EVERY = 256, IN_A_ROW = 4 };
-    return (*asked)++ % EVERY >= EVERY - IN_A_ROW;
-}
-
-/* See ct_net_ops.get. */
-int ct_shm_copy(const struct ct_shm_mate *mate, const struct ct_area *area,
-                const struct ct_net_remote *from);
+/* Fills one block of the caller's from the peer's memory. Errors: as of ct_shm_copy_part. */
+int ct_shm_get(const struct ct_shm_mate *mate, void *to, const struct ct_shm_remote *from);
 
 /* A part of the area, len_bytes from byte `pos` on, from or to the memory at addr in the peer, by
  * process_vm_readv or process_vm_writev. The area is plain. CTRAN_ERR_BUFFER: memory of one of the
@@ -60,6 +56,6 @@ int ct_shm_copy_part(int pid, const struct ct_area *area, size_t pos, size_t len
                      uint64_t addr, bool is_put);
 
 /* The other way round: fills the peer's memory from one block of the caller's. */
-int ct_shm_put(const struct ct_shm_mate *mate, const void *from, const struct ct_net_remote *to);
+int ct_shm_put(const struct ct_shm_mate *mate, const void *from, const struct ct_shm_remote *to);
 
 #endif

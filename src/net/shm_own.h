@@ -25,8 +25,7 @@ struct ct_shm_peer {
     struct ct_ring_pair   tx;  /* in the peer's segment */
     struct ct_ring_pair   rx;  /* in ours */
     struct ct_nvl_peer    nvl;
-    struct ct_attach      view;   /* of its exposed memory */
-    unsigned              unseen; /* asked about ours while it could not map that */
+    struct ct_attach      view; /* of its exposed memory */
 };
 
 struct ct_shm {
@@ -41,6 +40,7 @@ struct ct_shm {
     struct ct_shm_peer  **rx;    /* those that have connected to us: nrx of nlocal */
     struct ct_shm_peer  **peers; /* by their place on the host; NULL until met */
     struct ct_nvl         nvl;
+    struct ct_slab        mrs, rkeys; /* shm_rma.c */
 };
 
 static inline struct ct_shm *ct_shm_of(struct ct_net *net)
@@ -70,5 +70,11 @@ static inline void ct_shm_wake_peer(struct ct_shm_peer *peer)
 
 /* Whether the pid is still the peer's, so that memory that is accessed by it is the peer's. */
 bool ct_shm_keeps_pid(const struct ct_shm *s, struct ct_shm_peer *peer);
+
+/* The peer as the other end of a copy. */
+struct ct_shm_mate ct_shm_mate_of(struct ct_shm_peer *peer);
+/* What a read that both ends work at has come to: CTRAN_ERR_PROC_FAILED if the peer has ended, or
+ * has written what cannot be. */
+int ct_shm_outcome(struct ct_shm_peer *peer, int rc);
 
 #endif

@@ -52,13 +52,12 @@ static bool claim_front(struct ct_shm_offer *offer, uint32_t n, uint32_t *block)
     return true;
 }
 
-static int read_block(const struct ct_shm_mate *owner, char *to, const struct ct_net_remote *from,
+static int read_block(const struct ct_shm_mate *owner, char *to, const struct ct_shm_remote *from,
                       size_t block, uint32_t i, uint32_t n)
 {
     size_t               at = i * block, len = ct_min_size(n * block, from->len_bytes - at);
-    struct ct_area       area = {.base = to + at, .len_bytes = len};
-    struct ct_net_remote part = {.addr = from->addr + at, .len_bytes = len, .token = from->token};
-    return ct_shm_copy(owner, &area, &part);
+    struct ct_shm_remote part = {.addr = from->addr + at, .len_bytes = len, .key = from->key};
+    return ct_shm_get(owner, to + at, &part);
 }
 
 /* Waits for the blocks that the owner has claimed; it cannot have done more. */
@@ -85,7 +84,7 @@ static int await(struct ct_shm_offer *offer, uint32_t blocks, const struct ct_sh
  * moment, nothing is taken back: an owner that is late, and found the word ours before, may have
  * claimed a block already. */
 static bool open_offer(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32_t place, void *to,
-                       const struct ct_net_remote *from, size_t block, uint32_t n)
+                       const struct ct_shm_remote *from, size_t block, uint32_t n)
 {
     if (atomic_load_explicit(word, memory_order_relaxed) != 0) {
         return false;
@@ -95,7 +94,7 @@ static bool open_offer(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint3
     atomic_store_explicit(&offer->from, from->addr, memory_order_relaxed);
     atomic_store_explicit(&offer->len_bytes, from->len_bytes, memory_order_relaxed);
     atomic_store_explicit(&offer->block_bytes, block, memory_order_relaxed);
-    atomic_store_explicit(&offer->token, from->token, memory_order_relaxed);
+    atomic_store_explicit(&offer->key, from->key, memory_order_relaxed);
     atomic_store_explicit(&offer->done, 0, memory_order_relaxed);
     atomic_store_explicit(&offer->failed, 0, memory_order_relaxed);
     atomic_store_explicit(&offer->claim, pack(number_of(before) + 1, 0, n), memory_order_release);
@@ -113,7 +112,7 @@ static void close_offer(_Atomic uint32_t *word, uint32_t place)
 }
 
 int ct_shm_share_read(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32_t place,
-                      const struct ct_shm_mate *owner, void *to, const struct ct_net_remote *from)
+                      const struct ct_shm_mate *owner, void *to, const struct ct_shm_remote *from)
 {
     size_t   block = block_bytes(from->len_bytes);
     uint32_t n = (uint32_t)ct_div_up(from->len_bytes, block), taken = 0, i;
@@ -143,8 +142,8 @@ int ct_shm_share_read(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32
 
 /* The offer as it stood when the block was claimed: its number tells whether what was read before
  * belongs to it. */
-static bool claim_back(struct ct_shm_offer *offer, struct ct_net_remote *to,
-                       struct ct_net_remote *from)
+static bool claim_back(struct ct_shm_offer *offer, struct ct_shm_remote *to,
+                       struct ct_shm_remote *from)
 {
     uint64_t now = atomic_load_explicit(&offer->claim, memory_order_acquire), next;
     do {
@@ -159,7 +158,7 @@ static bool claim_back(struct ct_shm_offer *offer, struct ct_net_remote *to,
         to->len_bytes = at < len ? ct_min_size(block, len - at) : 0;
         from->addr = atomic_load_explicit(&offer->from, memory_order_relaxed) + at;
         from->len_bytes = to->len_bytes;
-        from->token = atomic_load_explicit(&offer->token, memory_order_relaxed);
+        from->key = atomic_load_explicit(&offer->key, memory_order_relaxed);
         next = pack(number_of(now), front_of(now), end - 1);
     } while (!atomic_compare_exchange_weak_explicit(&offer->claim, &now, next, memory_order_acq_rel,
                                                     memory_order_acquire));
@@ -169,12 +168,12 @@ static bool claim_back(struct ct_shm_offer *offer, struct ct_net_remote *to,
 int ct_shm_share_help(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32_t place,
                       const struct ct_shm_mate *reader)
 {
-    struct ct_net_remote to = {.token = 0}, from;
+    struct ct_shm_remote to = {.key = 0}, from;
     if (!ct_shm_copies(reader) || !claim_back(offer, &to, &from)) {
         close_offer(word, place);
         return CT_AGAIN;
     }
-    const int rc = reader->announced(reader->arg, &from);
+    const int rc = reader->exposed(reader->arg, &from);
     if (rc != CTRAN_SUCCESS || reader->gone(reader->arg) ||
         ct_shm_put(reader, (const void *)(uintptr_t)from.addr, &to) != CTRAN_SUCCESS) {
         atomic_store_explicit(&offer->failed, 1, memory_order_relaxed);

@@ -14,7 +14,7 @@
  * owner has claimed are done, so nobody writes to its buffer afterwards.
  *
  * Either end may write anything to an offer at any time. The reader goes by its own count of
- * blocks, and the owner copies from nothing but what it has announced to the reader. An owner that
+ * blocks, and the owner copies from nothing but what it has exposed to the reader. An owner that
  * claims a block and never finishes it holds its reader while it lives, as a stopped one does.
  */
 #ifndef CT_NET_SHM_SHARE_H
@@ -26,22 +26,20 @@
  * lie in its segment, `place` is the caller's there. CTRAN_ERR_INTERN: it has written there what
  * cannot be. */
 int ct_shm_share_read(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32_t place,
-                      const struct ct_shm_mate *owner, void *to, const struct ct_net_remote *from);
+                      const struct ct_shm_mate *owner, void *to, const struct ct_shm_remote *from);
 
 /* The owner: moves one block of the offer, if one is left. CT_AGAIN: there was none, or it is of a
- * message that is over, and nothing was moved; the word is free again. CTRAN_ERR_INTERN: the reader
- * asks for what it was not told of, and nothing was moved. */
+ * region that is withdrawn, and nothing was moved; the word is free again. CTRAN_ERR_INTERN: the
+ * reader asks for what is not exposed to it, and nothing was moved. */
 int ct_shm_share_help(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32_t place,
                       const struct ct_shm_mate *reader);
 
-/* Whether a read from the owner at that place into that memory had better be done so: not where
+/* Whether a read of so many bytes from the owner at that place had better be done so: not where
  * both are on one core, which does no more at a time for being given back and forth. */
-static inline bool ct_shm_shares(const struct ct_net_env *env, uint32_t place,
-                                 const struct ct_area *area, const struct ct_net_remote *from)
+static inline bool ct_shm_shares(const struct ct_net_env *env, uint32_t place, size_t len_bytes)
 {
     const size_t least = (size_t)env->cfg->shm_share;
-    return least > 0 && !from->alone && from->len_bytes >= least && area->pieces == NULL &&
-           area->len_bytes >= from->len_bytes &&
+    return least > 0 && len_bytes >= least &&
            (CT_LIKELY(env->placement == NULL) ||
             ct_placement_look(env->placement, place) != CT_PLACEMENT_BESIDE);
 }

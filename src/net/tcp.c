@@ -230,7 +230,7 @@ static void set_up(struct ct_tcp *t, const struct ct_net_env *env)
 {
     t->env = *env;
     t->net = (struct ct_net){
-        .ops = &ct_net_tcp, .caps = CT_NET_PUT, .eager_bytes = (size_t)env->cfg->tcp_eager_limit};
+        .ops = &ct_net_tcp, .caps = CT_NET_RMA, .eager_bytes = (size_t)env->cfg->tcp_eager_limit};
     t->epoll = t->timer.fd = -1;
     t->period = 1;
     t->nlanes = (uint32_t)env->cfg->tcp_sockets;
@@ -460,7 +460,7 @@ const struct ct_net_ops ct_net_tcp = {
     .struct_size = sizeof(struct ct_net_ops),
     .name = "tcp",
     .description = "sockets between hosts, several for each pair of ranks",
-    .caps = CT_NET_PUT,
+    .caps = CT_NET_RMA,
     .open = tcp_open,
     .close = tcp_close,
     .addr = tcp_addr,
@@ -472,13 +472,7 @@ const struct ct_net_ops ct_net_tcp = {
     .forget = tcp_forget,
     .send = ct_tcp_peer_send,
     .flushed = tcp_flushed,
-    .get = ct_net_no_get,
-    .lent = ct_net_no_lent,
-    .view = ct_net_no_view,
-    .put = ct_tcp_peer_put,
-    .offer = ct_net_no_offer,
-    .fetch = ct_net_no_fetch,
-    .rma = &ct_net_no_rma,
+    .rma = &ct_tcp_rma_ops,
     .progress = tcp_progress,
     .check_peers = ct_net_no_check,
     .wake = ct_net_no_wake,

@@ -3,9 +3,10 @@
  * What the files of the tcp transport share.
  *
  *   tcp.c       the instance: opening, closing, the polling of its sockets
- *   tcp_peer.c  a peer: its streams, slices and puts handed to them, its loss
+ *   tcp_peer.c  a peer: its streams, slices handed to them, its loss
  *   tcp_stream.c  a stream: a pair of streams (tcp_out.h, tcp_in.h) that outlives its connections
  *   tcp_conn.c  a connection, from the call or its acceptance to the first frame
+ *   tcp_rma.c   one-sided operations: puts, handed to streams in parts
  *   tcp_pool.c  memory for frames
  *   tcp_addr.c  interfaces, and which address of a peer to call
  *   tcp_wait.c  what is to be done at a later time
@@ -99,7 +100,11 @@ struct ct_tcp_peer {
     struct ct_tcp_addr   addr;
     unsigned             npairs, nbest; /* the first nbest are as good as each other */
     struct ct_tcp_pair   pairs[CT_TCP_MAX_IFS];
-    struct ct_list       puts; /* struct ct_net_put, of which something has yet to be assigned */
+    struct ct_list       puts;     /* struct ct_tcp_put, with bytes that have yet to be assigned */
+    struct ct_list       all_puts; /* likewise, that are not over, by id */
+    struct ct_list       flushes;  /* tcp_rma.c: those that wait for puts */
+    struct ct_list       arriving; /* likewise: puts of the peer with parts that have yet to come */
+    uint64_t             last_put;
     uint32_t             nlanes;
     struct ct_tcp_stream streams[];
 };
@@ -123,7 +128,7 @@ struct ct_tcp {
     struct ct_list       dirty, waiting; /* struct ct_tcp_stream */
     struct ct_list       timed;          /* struct ct_tcp_conn, by deadline */
     struct ct_list       buried;         /* likewise */
-    struct ct_list       done;           /* struct ct_net_put */
+    struct ct_list       done;           /* struct ct_tcp_put, acknowledged */
     unsigned             nstrangers, nconns;
     bool                 accepting, in_progress, closing;
     bool                 parting;  /* peers that have left may have yet to be told of */
@@ -226,9 +231,6 @@ void ct_tcp_peers_part(struct ct_tcp *t);
 void ct_tcp_peer_quit(struct ct_tcp_peer *peer);
 void ct_tcp_peer_free(struct ct_tcp_peer *peer);
 int  ct_tcp_peer_send(struct ct_net_link *link, const struct ct_net_slice *slice);
-int  ct_tcp_peer_put(struct ct_net_link *link, struct ct_net_put *put);
-/* Assigns a part of a put to a stream that has nothing else to write. */
-void ct_tcp_peer_feed(struct ct_tcp_stream *stream);
 
 extern const struct ct_tcp_sink ct_tcp_peer_sink; /* its arg is a stream */
 
@@ -236,6 +238,23 @@ static inline struct ct_tcp_peer *ct_tcp_peer_of(struct ct_net_link *link)
 {
     return CT_CONTAINER_OF(link, struct ct_tcp_peer, link);
 }
+
+/* ---- tcp_rma.c ------------------------------------------------------------------------------- */
+
+extern const struct ct_net_rma_ops ct_tcp_rma_ops;
+
+void ct_tcp_rma_init(struct ct_tcp_peer *peer);
+/* Ends puts and flushes with that error, and forgets what was arriving. */
+void ct_tcp_rma_quit(struct ct_tcp_peer *peer, int why);
+/* Assigns a part of a put to a stream that has nothing else to write. */
+void ct_tcp_rma_feed(struct ct_tcp_stream *stream);
+/* The peer has acknowledged all bytes of puts: those of t->done. */
+void ct_tcp_rma_acked(struct ct_tcp *t);
+/* What the peer's frames say of puts: see struct ct_tcp_sink. */
+const struct ct_area *ct_tcp_rma_place(void *stream, const struct ct_tcp_target *to,
+                                       size_t len_bytes);
+void ct_tcp_rma_placed(void *stream, const struct ct_tcp_target *to, size_t len_bytes, bool landed);
+void ct_tcp_rma_done(void *stream, const struct ct_tcp_outcome *outcome);
 
 /* ---- tcp_wait.c ------------------------------------------------------------------------------ */
 

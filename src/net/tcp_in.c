@@ -48,9 +48,12 @@ static const char *wrong(const struct ct_tcp_in *in, const struct ct_tcp_head *h
                    ? "a slice that is too long"
                    : NULL;
     case CT_TCP_PUT:
-        return h->hdr_len != sizeof(struct ct_tcp_target) || h->len_bytes == 0 ||
-                       h->len_bytes > CT_TCP_MAX_PUT
+        return h->hdr_len != sizeof(struct ct_tcp_target) || h->len_bytes > CT_TCP_MAX_PUT
                    ? "a put of a wrong length"
+                   : NULL;
+    case CT_TCP_DONE:
+        return h->hdr_len != sizeof(struct ct_tcp_outcome) || h->len_bytes != 0
+                   ? "an outcome of a wrong length"
                    : NULL;
     case CT_TCP_ACK:
     case CT_TCP_BYE:
@@ -70,22 +73,36 @@ static size_t size_of(const struct ct_tcp_head *h)
 
 static void put_over(struct ct_tcp_in *in)
 {
+    const bool landed = in->area != NULL;
     in->ack_now = in->ack_now || in->ack_after;
-    if (in->area != NULL) {
-        in->area = NULL;
-        in->sink->placed(in->arg, in->token, in->whole);
-    }
+    in->area = NULL;
+    in->sink->placed(in->arg, &in->to, in->whole, landed);
 }
 
 static void begin_put(struct ct_tcp_in *in, const struct ct_tcp_head *h, const void *hdr)
 {
-    struct ct_tcp_target to;
-    memcpy(&to, hdr, sizeof to);
-    in->token = to.token;
-    in->at = to.offset;
+    memcpy(&in->to, hdr, sizeof in->to);
+    in->at = in->to.offset;
     in->left = in->whole = h->len_bytes;
     in->ack_after = (h->flags & CT_TCP_ACK_NOW) != 0;
-    in->area = in->sink->place(in->arg, to.token, to.offset, h->len_bytes);
+    in->area = in->sink->place(in->arg, &in->to, h->len_bytes);
+    if (in->left == 0) {
+        put_over(in);
+    }
+}
+
+void ct_tcp_in_withdraw(struct ct_tcp_in *in, uint64_t key)
+{
+    if (in->left > 0 && in->to.key == key) {
+        in->area = NULL;
+    }
+}
+
+static void take_outcome(struct ct_tcp_in *in, const void *hdr)
+{
+    struct ct_tcp_outcome outcome;
+    memcpy(&outcome, hdr, sizeof outcome);
+    in->sink->done(in->arg, &outcome);
 }
 
 /* A frame, of which all is here that size_of says. */
@@ -103,6 +120,10 @@ static bool take(struct ct_tcp_in *in, const struct ct_tcp_head *h, const unsign
         break;
     case CT_TCP_PUT:
         begin_put(in, h, hdr);
+        break;
+    case CT_TCP_DONE:
+        in->owing_bytes += sizeof *h + h->hdr_len;
+        take_outcome(in, hdr);
         break;
     case CT_TCP_BYE:
         in->ack_now = true;

@@ -18,9 +18,11 @@
 struct ct_tcp_sink {
     void (*slice)(void *arg, uint8_t type, const void *hdr, size_t hdr_len, const void *data,
                   size_t len_bytes);
-    /* As in ct_net_env. */
-    const struct ct_area *(*place)(void *arg, uint64_t token, uint64_t offset, size_t len_bytes);
-    void (*placed)(void *arg, uint64_t token, size_t len_bytes);
+    /* The memory for a part of a put; NULL: there is none, its bytes are dropped. */
+    const struct ct_area *(*place)(void *arg, const struct ct_tcp_target *to, size_t len_bytes);
+    /* The part is over; `landed`: its bytes are there. */
+    void (*placed)(void *arg, const struct ct_tcp_target *to, size_t len_bytes, bool landed);
+    void (*done)(void *arg, const struct ct_tcp_outcome *outcome);
     /* False: it is a lie. */
     bool (*ack)(void *arg, uint64_t position);
     void (*bye)(void *arg);
@@ -43,7 +45,7 @@ struct ct_tcp_in {
 
     /* The payload of a put that is arriving. */
     const struct ct_area *area; /* NULL: nobody wants it */
-    uint64_t              token;
+    struct ct_tcp_target  to;
     size_t                at, left, whole;
     bool                  ack_after; /* its sender will wait for the acknowledgement */
 };
@@ -61,5 +63,8 @@ bool ct_tcp_in_came(struct ct_tcp_in *in, size_t bytes, size_t own, const void *
 
 /* The same for bytes that lie elsewhere. */
 bool ct_tcp_in_feed(struct ct_tcp_in *in, const void *bytes, size_t len);
+
+/* The region is withdrawn: what comes of a part that is on its way to it is dropped. */
+void ct_tcp_in_withdraw(struct ct_tcp_in *in, uint64_t key);
 
 #endif

@@ -87,7 +87,7 @@ unsigned ct_tcp_out_next(const struct ct_tcp_out *out, struct iovec *iov, unsign
             size_t   pos = f->put_pos + f->put_bytes - left;
             unsigned more;
             size_t   len = ct_min_size(left, most_bytes - *bytes);
-            len = ct_area_next(f->put->area, &pos, len, iov + count, n - count, &more);
+            len = ct_area_next(f->put->op->area, &pos, len, iov + count, n - count, &more);
             count += more;
             *bytes += len;
             if (len < left) {
@@ -110,10 +110,10 @@ void ct_tcp_out_wrote(struct ct_tcp_out *out, size_t bytes)
     }
 }
 
-static void put_acked(struct ct_net_put *put, size_t bytes, struct ct_list *done)
+static void put_acked(struct ct_tcp_put *put, size_t bytes, struct ct_list *done)
 {
     put->acked_bytes += bytes;
-    if (put->acked_bytes == put->len_bytes) {
+    if (put->acked_bytes == put->op->len_bytes) {
         ct_list_remove(&put->node);
         ct_list_append(done, &put->node);
     }

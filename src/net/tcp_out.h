@@ -11,14 +11,29 @@
 #ifndef CT_NET_TCP_OUT_H
 #define CT_NET_TCP_OUT_H
 
+#include "net/rma.h"
 #include "net/tcp_pool.h"
 #include "net/tcp_proto.h"
+
+/* A put on its way, from the caller's memory. It is over when the peer has acknowledged all its
+ * bytes, so that none is sent again, and has said what became of them. */
+struct ct_tcp_put {
+    struct ct_list           node;    /* among those with bytes that have yet to be assigned, or the
+                                       * acknowledged */
+    struct ct_list           in_peer; /* among all of a peer, by id */
+    const struct ct_net_rma *op;
+    struct ct_tcp_peer      *peer;
+    uint64_t                 id;
+    size_t                   assigned_bytes, acked_bytes;
+    bool                     acked, answered;
+    int                      status; /* answered: what the peer says */
+};
 
 /* A frame on its way; begins with its head. */
 struct ct_tcp_frame {
     struct ct_list     node;
     uint64_t           begin;     /* its place in the stream */
-    struct ct_net_put *put;       /* whose payload follows the bytes below; NULL: none */
+    struct ct_tcp_put *put;       /* whose payload follows the bytes below; NULL: none */
     size_t             put_pos;   /* where in its area */
     size_t             put_bytes; /* and how much */
     uint32_t           size;      /* of the bytes below */

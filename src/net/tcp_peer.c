@@ -6,12 +6,6 @@
 
 #include "net/tcp.h"
 
-enum {
-    PART_MOST = 1 << 20, /* of a put, at a time to one stream: what comes behind it waits so long */
-    PART_LEAST = 64 << 10,
-    SPREAD_FROM = 256 << 10, /* from this length on all streams share the work */
-};
-
 /* ---- life ------------------------------------------------------------------------------------ */
 
 struct ct_tcp_peer *ct_tcp_peer_get(struct ct_tcp *t, uint32_t id, void *cookie,
@@ -34,7 +28,7 @@ struct ct_tcp_peer *ct_tcp_peer_get(struct ct_tcp *t, uint32_t id, void *cookie,
     peer->near = addr->host == t->addr.host;
     peer->npairs = ct_tcp_addr_pairs(t, addr, peer->pairs, &peer->nbest);
     peer->nlanes = t->nlanes;
-    ct_list_init(&peer->puts);
+    ct_tcp_rma_init(peer);
     for (uint32_t i = 0; i < peer->nlanes; i++) {
         ct_tcp_stream_init(&peer->streams[i], peer, i);
     }
@@ -80,21 +74,25 @@ enum ct_tcp_opening ct_tcp_peer_find(struct ct_tcp *t, const struct ct_tcp_hello
                                                                            : CT_TCP_GO;
 }
 
-void ct_tcp_peer_quit(struct ct_tcp_peer *peer)
+static void quit(struct ct_tcp_peer *peer, int why)
 {
     peer->lost = true;
     for (uint32_t i = 0; i < peer->nlanes; i++) {
         ct_tcp_stream_fini(&peer->streams[i]);
     }
-    while (ct_list_pop(&peer->puts) != NULL) {
-    }
+    ct_tcp_rma_quit(peer, why);
+}
+
+void ct_tcp_peer_quit(struct ct_tcp_peer *peer)
+{
+    quit(peer, CTRAN_ERR_PROC_FAILED);
 }
 
 void ct_tcp_peer_lose(struct ct_tcp_peer *peer, int why)
 {
     if (!peer->lost) {
         struct ct_tcp *t = peer->t;
-        ct_tcp_peer_quit(peer);
+        quit(peer, why);
         t->events++;
         if (!t->closing) {
             t->env.failed(peer->cookie, why);
@@ -175,65 +173,6 @@ int ct_tcp_peer_send(struct ct_net_link *link, const struct ct_net_slice *slice)
     return CTRAN_SUCCESS;
 }
 
-int ct_tcp_peer_put(struct ct_net_link *link, struct ct_net_put *put)
-{
-    struct ct_tcp_peer *peer = ct_tcp_peer_of(link);
-    uint32_t            n = put->len_bytes >= SPREAD_FROM ? peer->nlanes : 1;
-    if (peer->lost) {
-        return CTRAN_ERR_PROC_FAILED;
-    }
-    put->acked_bytes = put->assigned_bytes = 0;
-    ct_list_append(&peer->puts, &put->node);
-    for (uint32_t i = 0; i < n; i++) {
-        ct_tcp_stream_need(&peer->streams[i]);
-        ct_tcp_stream_push(&peer->streams[i]);
-    }
-    return CTRAN_SUCCESS;
-}
-
-/* Parts are small enough that all streams have their share of a put, where streams go by several
- * links or queues. On one host all go by the same two processors, and each part costs an
- * acknowledgement: 1 MiB went at 7.1 GB/s over four streams in parts of 128 KiB, and at 10.2 GB/s
- * in one. */
-static size_t part_of(const struct ct_tcp_peer *peer, const struct ct_net_put *put)
-{
-    size_t left = put->len_bytes - put->assigned_bytes;
-    size_t part = ct_max_size(put->len_bytes / ((size_t)2 * peer->nlanes), PART_LEAST);
-    part = peer->nlanes == 1 || peer->near ? PART_MOST : ct_min_size(part, PART_MOST);
-    return ct_min_size(left, part);
-}
-
-void ct_tcp_peer_feed(struct ct_tcp_stream *stream)
-{
-    struct ct_tcp_peer *peer = stream->peer;
-    if (ct_list_empty(&peer->puts)) {
-        return;
-    }
-    struct ct_net_put   *put = CT_LIST_ENTRY(peer->puts.next, struct ct_net_put, node);
-    struct ct_tcp_target to = {put->token, put->assigned_bytes};
-    size_t               len = part_of(peer, put), size = sizeof(struct ct_tcp_head) + sizeof to;
-    bool                 last = put->assigned_bytes + len == put->len_bytes;
-    struct ct_tcp_frame *f = ct_tcp_out_make(&stream->out, size);
-    if (f == NULL) {
-        ct_tcp_wait_retry(stream, CT_NS_PER_MS);
-        return;
-    }
-    *(struct ct_tcp_head *)f->bytes =
-        (struct ct_tcp_head){.kind = CT_TCP_PUT,
-                             .hdr_len = sizeof to,
-                             .flags = last || peer->nlanes > 1 ? CT_TCP_ACK_NOW : 0,
-                             .len_bytes = (uint32_t)len};
-    memcpy(f->bytes + sizeof(struct ct_tcp_head), &to, sizeof to);
-    f->put = put;
-    f->put_pos = put->pos + put->assigned_bytes;
-    f->put_bytes = len;
-    put->assigned_bytes += len;
-    if (last) {
-        ct_list_remove(&put->node);
-    }
-    ct_tcp_stream_add(stream, f);
-}
-
 /* ---- receiving ------------------------------------------------------------------------------- */
 
 static struct ct_tcp_peer *peer_of(void *stream)
@@ -249,24 +188,6 @@ static void on_slice(void *stream, uint8_t type, const void *hdr, size_t hdr_len
     t->events++;
     if (!t->closing && !peer->lost) {
         t->env.deliver(peer->cookie, type, hdr, hdr_len, data, len_bytes);
-    }
-}
-
-static const struct ct_area *on_place(void *stream, uint64_t token, uint64_t offset,
-                                      size_t len_bytes)
-{
-    struct ct_tcp_peer *peer = peer_of(stream);
-    struct ct_tcp      *t = peer->t;
-    return t->closing || peer->lost ? NULL : t->env.place(peer->cookie, token, offset, len_bytes);
-}
-
-static void on_placed(void *stream, uint64_t token, size_t len_bytes)
-{
-    struct ct_tcp_peer *peer = peer_of(stream);
-    struct ct_tcp      *t = peer->t;
-    t->events++;
-    if (!t->closing && !peer->lost) {
-        t->env.placed(peer->cookie, token, len_bytes);
     }
 }
 
@@ -287,8 +208,9 @@ static void on_bye(void *stream_)
 
 const struct ct_tcp_sink ct_tcp_peer_sink = {
     .slice = on_slice,
-    .place = on_place,
-    .placed = on_placed,
+    .place = ct_tcp_rma_place,
+    .placed = ct_tcp_rma_placed,
+    .done = ct_tcp_rma_done,
     .ack = on_ack,
     .bye = on_bye,
 };

@@ -6,9 +6,10 @@
  * outlives its connections. A connection opens with
  *
  *   hello      from who connects: who it is, whom it wants, which stream, and how many bytes of the
- *              stream it has received so far
+ *              stream's stream it has received so far
  *   proof      base/auth.h; the hello is its context, so that a proof stands for this hello alone
- *   welcome    from the acceptor: whether the stream goes on here, and the bytes received so far
+ *   welcome    from who accepts: whether the stream goes on here, and how many bytes it has
+ *              received
  *
  * and then carries frames, from the first byte on that the other end has not received. A frame is a
  * head, hdr_len bytes of header and len_bytes of payload. Frames are numbered, and each head says
@@ -24,7 +25,7 @@
 #include "net/net.h"
 
 enum {
-    CT_TCP_VERSION = 1,
+    CT_TCP_VERSION = 2,
     CT_TCP_MAX_STREAMS = 16,
     CT_TCP_MAX_SLICE = 128 << 10, /* payload bytes of a slice */
     CT_TCP_MAX_PUT = 1 << 30,     /* and of a put */
@@ -88,6 +89,7 @@ struct ct_tcp_welcome {
 enum ct_tcp_kind {
     CT_TCP_SLICE = 1, /* header and payload as given to ct_net_ops.send */
     CT_TCP_PUT,       /* header: struct ct_tcp_target; the payload is for the memory it names */
+    CT_TCP_DONE,      /* header: struct ct_tcp_outcome; no payload */
     CT_TCP_ACK,       /* no more than its head */
     CT_TCP_BYE,       /* likewise: the sender leaves, and needs nothing any more */
     CT_TCP_KINDS
@@ -106,13 +108,26 @@ struct ct_tcp_head {
     uint64_t ack; /* bytes of the other direction's stream that have come */
 };
 
+/* A part of a put: where it goes, and of which put it is a part. */
 struct ct_tcp_target {
-    uint64_t token, offset;
+    uint64_t key, offset;   /* in the region */
+    uint64_t id, len_bytes; /* of the put; the sender counts them from 1 on */
+    uint32_t notice;
+    uint32_t notify; /* 1: the owner is told the notice when all parts are there; else 0 */
+};
+
+/* All parts of a put have come. */
+struct ct_tcp_outcome {
+    uint64_t id;
+    int32_t  status; /* CTRAN_SUCCESS or CT_REFUSED */
+    uint32_t zero;
 };
 
 _Static_assert(sizeof(struct ct_tcp_addr) <= CT_NET_MAX_ADDR, "it fits into a record");
 _Static_assert(sizeof(struct ct_tcp_hello) == 56 && sizeof(struct ct_tcp_welcome) == 16 &&
-                   sizeof(struct ct_tcp_head) == 24 && sizeof(struct ct_tcp_where) == 20,
+                   sizeof(struct ct_tcp_head) == 24 && sizeof(struct ct_tcp_where) == 20 &&
+                   sizeof(struct ct_tcp_target) == 40 && sizeof(struct ct_tcp_outcome) == 16 &&
+                   sizeof(struct ct_tcp_target) <= CT_NET_MAX_HDR,
                "no padding on the wire");
 
 #endif

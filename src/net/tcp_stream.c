@@ -152,17 +152,6 @@ static void plan_break(struct ct_tcp_stream *stream)
     stream->break_in = every > 0 ? 1 + ct_tcp_random(stream->peer->t) % (2 * every) : UINT64_MAX;
 }
 
-static void spread(struct ct_tcp *t)
-{
-    for (struct ct_list *node; (node = ct_list_pop(&t->done)) != NULL;) {
-        struct ct_net_put *put = CT_LIST_ENTRY(node, struct ct_net_put, node);
-        t->events++;
-        if (!t->closing) {
-            put->done(put);
-        }
-    }
-}
-
 static void use_zerocopy(struct ct_tcp_stream *stream, struct ct_tcp_conn *c)
 {
     const struct ct_config *cfg = stream->peer->t->env.cfg;
@@ -197,7 +186,7 @@ void ct_tcp_stream_adopt(struct ct_tcp_stream *stream, struct ct_tcp_conn *c, ui
         ct_tcp_peer_lose(stream->peer, CTRAN_ERR_INTERN);
         return;
     }
-    spread(t);
+    ct_tcp_rma_acked(t);
     ct_tcp_stream_push(stream);
 }
 
@@ -322,7 +311,7 @@ void ct_tcp_stream_flush(struct ct_tcp_stream *stream)
     ct_list_remove(&stream->dirty);
     while (stream->conn != NULL && !stream->blocked && !stream->conn->shut) {
         if (stream->out.end - stream->out.sent < LOW_WATER) {
-            ct_tcp_peer_feed(stream);
+            ct_tcp_rma_feed(stream);
         }
         if (ct_tcp_out_idle(&stream->out)) {
             break;
@@ -408,7 +397,7 @@ static int read_some(struct ct_tcp_stream *stream)
         return -1;
     }
     bool fine = ct_tcp_in_came(&stream->in, (size_t)got, own, t->spare);
-    spread(t);
+    ct_tcp_rma_acked(t);
     if (!fine) {
         ct_error(t->env.log, "rank %" PRIu32 " has sent %s over tcp; it is treated as failed",
                  stream->peer->id, stream->in.why);

@@ -26,7 +26,7 @@ struct ct_shm_offer {
     /* Number of the read (32 bits), next block from the front (16), end of those left (16). */
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t claim;
     _Atomic uint64_t to, from, len_bytes, block_bytes; /* addresses as each process sees its own */
-    _Atomic uint64_t token;                            /* see ct_net_remote */
+    _Atomic uint64_t key;                              /* of the region that is read */
     /* No part of a read. 1: the peer could not map exposed memory of late. */
     _Atomic uint32_t blind;
     /* Of the owner: blocks over, and whether one of them failed. */

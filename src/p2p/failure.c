@@ -57,7 +57,8 @@ static void end_if_lost(struct ct_p2p_req *req, void *p) CT_IN_DOMAIN
 {
     int rc = ct_p2p_lost(p, req->ep, req->key.ctx);
     if (rc != CTRAN_SUCCESS && req->id != 0 && req->ep->state == CT_EP_FAILED) {
-        if (!req->fetching && !ct_ep_is_to_be_told(req->ep)) { /* else fetched() ends it */
+        const bool fetching = req->state == CT_P2P_FETCHING || req->state == CT_P2P_WITHDRAWN;
+        if (!fetching && !ct_ep_is_to_be_told(req->ep)) { /* else the end of the fetch does it */
             ct_p2p_complete(req, rc);
         }
     } else if (rc != CTRAN_SUCCESS) {

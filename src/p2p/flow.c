@@ -27,7 +27,7 @@ static size_t share_of(const struct ct_process *p)
 
 static size_t cost_of(const struct ct_p2p_req *req)
 {
-    return ct_match_cost(req->announced ? 0 : req->area.len_bytes);
+    return ct_match_cost(req->rendezvous ? 0 : req->area.len_bytes);
 }
 
 static bool pay(struct ct_p2p_req *req) CT_IN_DOMAIN
@@ -81,7 +81,7 @@ static void advance(struct ct_ep *to, uint64_t pull) CT_IN_DOMAIN
                 break;
             }
             pull--;
-            req->announced = true;
+            req->rendezvous = true;
             to->flow.used += cost_of(req);
         }
         ct_list_remove(&req->node);

@@ -17,15 +17,16 @@ struct ct_unexpected {
     struct ct_p2p_key key;
     struct ct_ep     *ep;
     bool              rendezvous;
-    uint8_t           note_len; /* rendezvous: bytes of `data` */
+    uint8_t           memory;  /* rendezvous: the sender's, enum ct_p2p_memory; */
+    uint16_t          key_len; /* bytes of `data` */
     size_t            len_bytes;
-    size_t            cost;                   /* of its memory */
-    size_t            room;                   /* bytes of its memory, at least so many */
-    uint64_t          sender_id, sender_addr; /* rendezvous */
-    char              data[];                 /* eager: it; rendezvous: the note */
+    size_t            cost;      /* of its memory */
+    size_t            room;      /* bytes of its memory, at least so many */
+    uint64_t          sender_id; /* rendezvous */
+    char              data[];    /* eager: it; rendezvous: the key of the sender's memory */
 };
 
-_Static_assert(CT_NET_MAX_NOTE <= UINT8_MAX, "ct_unexpected.note_len");
+_Static_assert(CT_EP_MAX_RKEY <= UINT16_MAX, "ct_unexpected.key_len");
 
 /* The memory of a message: small ones come from a pool, and cost as much as its objects. Of longer
  * ones some are kept for the next ones: else the allocator gives their pages back to the system

@@ -86,13 +86,8 @@ void ct_p2p_prepare(struct ct_process *p, struct ct_p2p_req *req, bool is_recv, 
     req->base.len_bytes = 0;
     req->p = p;
     req->is_recv = is_recv;
-    req->exposed = false;
-    req->matched = false;
+    req->state = is_recv ? CT_P2P_POSTED : CT_P2P_SENDING;
     req->truncated = false;
-    req->withdrawing = false;
-    req->putting = false;
-    req->fetching = false;
-    req->withdrawn = false;
     req->give_up = CTRAN_SUCCESS;
     req->ep = ep;
     req->key = key;
@@ -163,7 +158,7 @@ static inline void hear(struct ct_ep *from, size_t len_bytes) CT_IN_DOMAIN
 void ct_p2p_hand_over(struct ct_p2p_req *req)
 {
     say(req->ep, req->area.len_bytes);
-    if (CT_UNLIKELY(req->announced)) {
+    if (CT_UNLIKELY(req->rendezvous)) {
         no_payload(&req->op);
         ct_rndv_send(req);
         return;
@@ -183,13 +178,13 @@ void ct_p2p_start_send(struct ct_p2p_req *req)
         ct_p2p_complete(req, rc);
         return;
     }
-    req->announced = !ct_ep_goes_unasked(req->ep, &req->area) || ct_ep_is_lent(req->ep, &req->area);
+    req->rendezvous = !ct_p2p_is_eager(req->ep, &req->area);
     ct_flow_send(req);
 }
 
 void ct_p2p_start_ssend(struct ct_p2p_req *req)
 {
-    req->announced = true;
+    req->rendezvous = true;
     ct_flow_send(req);
 }
 
@@ -207,7 +202,8 @@ bool ct_p2p_send_now(struct ct_process *p, struct ct_ep *to, struct ct_p2p_key k
 {
     const struct ct_wire_eager hdr = {key};
     ct_domain_enter(p);
-    bool sent = p->p2p->nlost == 0 && ct_flow_may_send(to, area->len_bytes) &&
+    bool sent = p->p2p->nlost == 0 && ct_p2p_is_inline(to, area) &&
+                ct_flow_may_send(to, area->len_bytes) &&
                 ct_ep_send_now(to, p->p2p->ids.eager, &hdr, sizeof hdr, area);
     if (CT_LIKELY(sent)) {
         ct_flow_sent(to, area->len_bytes);
@@ -295,7 +291,7 @@ bool ct_p2p_unpack(struct ct_ep *from, const void *hdr, size_t hdr_len, void *wi
 static inline void bind(struct ct_p2p_req *req, struct ct_ep *ep, const struct ct_p2p_key *key,
                         size_t len_bytes) CT_IN_DOMAIN
 {
-    req->matched = true;
+    req->state = CT_P2P_MATCHED;
     req->ep = ep;
     hear(ep, len_bytes);
     req->base.source = key->src;
@@ -360,9 +356,9 @@ static void receive(struct ct_p2p_req *req, struct ct_unexpected *u) CT_IN_DOMAI
         ct_rndv_recv(req, from,
                      &(struct ct_rndv_offer){.len_bytes = u->len_bytes,
                                              .sender_id = u->sender_id,
-                                             .addr = u->sender_addr,
-                                             .note = u->data,
-                                             .note_len = u->note_len});
+                                             .memory = (enum ct_p2p_memory)u->memory,
+                                             .key = u->data,
+                                             .key_len = u->key_len});
     } else {
         take_eager(req, u->data, u->len_bytes);
     }
@@ -444,11 +440,11 @@ static void keep(struct ct_ep *from, const struct ct_p2p_key *key, const struct 
     u->ep = from;
     u->rendezvous = rts != NULL;
     u->len_bytes = len_bytes;
-    u->note_len = 0;
+    u->key_len = 0;
     if (rts != NULL) {
-        u->note_len = (uint8_t)data_len;
+        u->key_len = (uint16_t)data_len;
         u->sender_id = rts->sender_id;
-        u->sender_addr = rts->addr;
+        u->memory = (uint8_t)rts->memory;
     }
     if (data_len > 0) {
         ct_block_copy(u->data, data, data_len);
@@ -481,11 +477,15 @@ static void on_rts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
                    size_t len_bytes) CT_IN_DOMAIN
 {
     struct ct_wire_rts wire;
-    if (CT_UNLIKELY(hdr_len != sizeof wire || len_bytes > CT_NET_MAX_NOTE)) {
+    if (CT_UNLIKELY(hdr_len != sizeof wire || len_bytes > CT_EP_MAX_RKEY)) {
         ct_ep_fail(from, CTRAN_ERR_INTERN);
         return;
     }
     memcpy(&wire, hdr, sizeof wire);
+    if (CT_UNLIKELY(wire.memory >= CT_P2P_MEMORIES)) {
+        ct_ep_fail(from, CTRAN_ERR_INTERN);
+        return;
+    }
     struct ct_p2p_req *req = ct_match_take_posted(&from->p->p2p->match, &wire.key);
     if (req != NULL) {
         bind(req, from, &wire.key, wire.len_bytes);
@@ -494,9 +494,9 @@ static void on_rts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
         ct_rndv_recv(req, from,
                      &(struct ct_rndv_offer){.len_bytes = wire.len_bytes,
                                              .sender_id = wire.sender_id,
-                                             .addr = wire.addr,
-                                             .note = data,
-                                             .note_len = len_bytes});
+                                             .memory = (enum ct_p2p_memory)wire.memory,
+                                             .key = data,
+                                             .key_len = len_bytes});
     } else {
         keep(from, &wire.key, &wire, data, len_bytes, wire.len_bytes);
     }
@@ -506,7 +506,7 @@ static void on_rts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
 
 static bool has_no_message(const struct ct_p2p_req *req)
 {
-    return !ct_request_is_done(&req->base) && req->is_recv && !req->matched;
+    return !ct_request_is_done(&req->base) && req->state == CT_P2P_POSTED;
 }
 
 static void end_unmatched(struct ct_p2p_req *req, int error) CT_IN_DOMAIN
@@ -576,7 +576,6 @@ int ct_p2p_init(struct ct_process *p) CT_UNCHECKED
     p->p2p = s;
     ct_match_init(&s->match);
     ct_list_init(&s->watchers);
-    ct_list_init(&s->exposed);
     s->oversubscribed = ct_ep_is_oversubscribed(p);
     make_sent(p, &s->sent);
     ct_lock_init(&s->reqs_lock, p->threaded);
@@ -597,6 +596,7 @@ void ct_p2p_fini(struct ct_process *p) CT_UNCHECKED
         return;
     }
     HASH_CLEAR(hh, s->active);
+    ct_p2p_kinds_fini(p);
     ct_match_fini(&s->match);
     free(s->lost);
     ct_slab_fini(&s->reqs);

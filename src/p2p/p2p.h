@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * p2p - matched messages between two processes: matching by context, source and tag with wildcards
- * and in order; the eager protocol (the message travels at once) and the rendezvous (it waits for
- * its receive, then goes in one copy where the transport can read the sender's memory, or else
- * in pipelined pieces).
+ * and in order; eager protocols (the message travels at once) and rendezvous (it waits for its
+ * receive). protocol.h has the table of protocols, and what is taken for which message.
  *
  * It knows contexts (64-bit numbers that keep communicators apart) and source numbers, which the
  * floor above makes from communicators and ranks. The memory of a message is an area.
- *
- * A message is eager up to a size that its transport knows (CTRAN_EAGER_LIMIT and its like).
  *
  * Threads: any may call all but init, fini and set_members. These functions enter the progress
  * domain (ep/domain.h), so they are not called from inside it.
@@ -19,8 +16,9 @@
 #include <uthash.h>
 
 #include "ep/ep.h"
+#include "p2p/protocol.h"
 
-/* Messages of this process's that were fetched from their sender's memory (CT_NET_FETCH). */
+/* Messages of this process's that were read from their sender's GPU by a copy engine. */
 uint64_t ct_p2p_fetched(struct ct_process *p) CT_EXCLUDES(ct_domain);
 
 /* What matching compares. Wildcards are CTRAN_ANY_SOURCE and CTRAN_ANY_TAG; a receive with
@@ -32,6 +30,23 @@ struct ct_p2p_key {
 
 struct ct_p2p_req;
 struct ct_p2p_stage;
+
+/* Where an operation is; what is done is base.done. */
+enum ct_p2p_state {
+    /* A send. */
+    CT_P2P_SENDING,     /* eager, or not handed over yet */
+    CT_P2P_ANNOUNCED,   /* the receiver is told, or about to be, and has not answered */
+    CT_P2P_WITHDRAWING, /* the same, and it is to be taken back */
+    CT_P2P_IN_PIECES,   /* the receiver gets it in messages */
+    CT_P2P_PUTTING,     /* a transport reads its memory */
+    /* A receive. */
+    CT_P2P_POSTED,    /* it has no message */
+    CT_P2P_MATCHED,   /* it has its message, which is all here or about to be asked for */
+    CT_P2P_ASKED,     /* the sender is asked for it */
+    CT_P2P_FETCHING,  /* a transport writes its memory, */
+    CT_P2P_WITHDRAWN, /* and the sender has said meanwhile that it gives it up */
+};
+
 enum {
     CT_P2P_PART = 64, /* bytes */
     /* The longest part that is given to `take` where other threads may wait for the domain: an
@@ -50,17 +65,13 @@ typedef void ct_p2p_take(struct ct_p2p_req *req, size_t at, const void *data, si
  * posted each costs as many lines of the cache as that has. */
 struct ct_p2p_req {
     struct ct_request  base;
-    bool               is_recv, matched; /* a receive that has its message */
-    bool               announced;        /* a send that goes by rendezvous */
-    bool               exposed;          /* no message: ct_p2p_expose */
+    bool               is_recv;
+    uint8_t            state;      /* enum ct_p2p_state */
+    bool               rendezvous; /* of a send: else it is eager */
     bool               truncated;
-    bool               withdrawing; /* a send that is being taken back */
-    bool               putting;     /* a send whose memory a transport reads */
-    bool               fetching;    /* a receive that a transport fetches, and */
-    bool               withdrawn;   /* whose sender has said meanwhile that it gives it up */
-    bool               takes;       /* a receive with `take` */
-    bool               staged;      /* it has `stage` */
-    int                give_up;     /* the error to end it with, as soon as it can be taken back */
+    bool               takes;   /* a receive with `take` */
+    bool               staged;  /* it has `stage` */
+    int                give_up; /* the error to end it with, as soon as it can be taken back */
     struct ct_process *p;
     struct ct_ep      *ep; /* the peer; NULL for a wildcard receive without its message */
     struct ct_p2p_key  key;
@@ -79,16 +90,13 @@ struct ct_p2p_req {
     struct ct_area area; /* one of one block sets the first fields alone */
 
     /* Rendezvous: the other side's name for it, and how far it got. From when it has a name. */
-    uint64_t       peer_id;
-    UT_hash_handle hh;
-    size_t         want_bytes, moved_bytes;
+    uint64_t             peer_id;
+    UT_hash_handle       hh;
+    size_t               want_bytes, moved_bytes;
+    struct ct_ep_region *region; /* what is exposed of its memory; NULL: nothing */
     union {
-        size_t promised_bytes; /* of a receive: moved, or about to be */
-        void  *note;           /* of a send: what its announcement says of its memory, or NULL */
-    };
-    union {
-        struct ct_ep_op   op;  /* its message on the way; its node tells whether there is one */
-        struct ct_net_put put; /* its bytes, once its messages are gone */
+        struct ct_ep_op     op;   /* its message on the way; its node tells whether there is one */
+        struct ct_p2p_move *move; /* PUTTING, FETCHING: what the transport does */
     };
 };
 
@@ -138,18 +146,27 @@ void ct_p2p_irecv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *fr
 void ct_p2p_take_recv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
                       struct ct_p2p_key key, const struct ct_area *area, ct_p2p_take *take);
 
-/* Memory of this process's that `to` learns of in some way of the caller's, and may read until it
- * is taken back; no request is completed. Returns what the peer has to know it by. `req` is zeros
- * at first, and the same peer's from then on up to _no_more. rendezvous.c */
-uint64_t ct_p2p_expose(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to, uint64_t ctx,
-                       const struct ct_area *area);
-void     ct_p2p_take_back(struct ct_p2p_req *req);
-void     ct_p2p_expose_end(struct ct_process *p, struct ct_p2p_req *req);
-/* The peer: reads a part, `what`, whose token is that number.
- * CTRAN_ERR_UNSUPPORTED_OPERATION: it cannot be read. Then _ask gets the first bytes, those at the
- * address that was told of, as a message, which comes whenever the other one looks for any. */
-int ct_p2p_attach(struct ct_ep *from, void *to, const struct ct_net_remote *what);
-int ct_p2p_ask(struct ct_ep *from, uint64_t ctx, void *to, const struct ct_net_remote *what);
+/* Memory of this process's that peers learn of in some way of the caller's, and may read until it
+ * is withdrawn; no request is completed. _expose writes the key for `to` to `key`, which has room
+ * for CT_EP_MAX_RKEY bytes, and returns how many there are; 0: nothing is exposed, as there is no
+ * memory or `to` is lost. Other peers that are reached as `to` is may use the key, too. remote.c */
+size_t ct_p2p_expose(struct ct_process *p, const struct ct_area *area, struct ct_ep *to, void *key,
+                     struct ct_ep_region **region) CT_EXCLUDES(ct_domain);
+void   ct_p2p_withdraw(struct ct_process *p, struct ct_ep_region *region) CT_EXCLUDES(ct_domain);
+/* What such a key stands for, or a part of it. */
+struct ct_p2p_remote {
+    const void *key;
+    size_t      key_len;
+    uint64_t    offset, len_bytes;
+};
+/* The peer: reads a part. CTRAN_ERR_UNSUPPORTED_OPERATION: the transport does not do that. Then
+ * _ask gets it by messages, which come whenever the other one looks for any. */
+int ct_p2p_read(struct ct_ep *from, void *to, const struct ct_p2p_remote *what)
+    CT_EXCLUDES(ct_domain);
+int ct_p2p_ask(struct ct_ep *from, void *to, const struct ct_p2p_remote *what)
+    CT_EXCLUDES(ct_domain);
+/* Whether this process may read memory of `from` that is not attached, as far as is known. */
+bool ct_p2p_may_read(struct ct_ep *from) CT_EXCLUDES(ct_domain);
 
 /* A message that came before its receive. */
 struct ct_unexpected;

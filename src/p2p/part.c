@@ -149,7 +149,7 @@ static void send_run(struct ct_part *part, uint32_t first, uint32_t n) CT_IN_DOM
     size_t            len = n * part->part_bytes, at = first * part->part_bytes;
     struct ct_area    area = {.base = part->flat + at, .len_bytes = len};
     struct ct_p2p_key key = {part->hello.ctx, part->args.key.src, (int32_t)first};
-    bool              fits = ct_ep_goes_unasked(part->args.ep, &area);
+    bool              fits = ct_p2p_is_eager(part->args.ep, &area);
     if (part->copied &&
         !ct_area_gather_all(&part->args.area, &(size_t){at}, part->flat + at, len)) {
         part->error = CTRAN_ERR_BUFFER;

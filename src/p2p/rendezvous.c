@@ -1,30 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rendezvous, for messages too long to travel unasked, and for synchronous sends of any length:
+ * Rendezvous, for messages too long to travel eagerly, and for synchronous sends of any length:
  *
- *   sender                          receiver
- *     RTS (key, length, address) ->   waits for a matching receive, then either
- *                                     reads the sender's memory, or fetches it:
- *                              <- FIN
- *                                     or asks for it:
- *                              <- CTS
- *     puts it where the receiver wants it, if the transport can,
+ *   sender                             receiver (rndv_recv.c)
+ *     RTS (length, key of the memory) ->  waits for a matching receive, then either
+ *                                         gets the sender's memory:
+ *                                     <- FIN
+ *                                         or asks for the message:
+ *                                     <- CTS (key of the memory, if a put can reach it)
+ *     puts it there, with a notification,
  *     or sends it in pieces:
- *     DATA, DATA, ...            ->   complete when all bytes are there
+ *     DATA, DATA, ...                 ->  complete when all bytes are there
  *
- * Memory that is not plain has no address that others may use. Where the transport can describe it
- * the RTS has a note of that, by which the receiver may fetch it in the background; if it cannot,
- * or that fails, it asks for the message, which is then gathered and scattered piece by piece. What
- * cannot be read there ends the send with CTRAN_ERR_BUFFER, and by a NAK the receive.
+ * Which of these it is the receiver says, by the table of protocol.h. A get that fails is followed
+ * by a CTS, and the sender of a CTS with a key takes pieces as well, so that there is always a way.
+ * What cannot be read ends the send with CTRAN_ERR_BUFFER, and by a NAK the receive.
  *
  * Each side names its half by a number that is looked up in a table, never by an address; a late
- * or false answer finds nothing. A sender that has to give a message up says WITHDRAW and keeps its
- * buffer until the receiver's FIN; if it is asked for the message in between, it answers NAK. A
- * fetch is over before that FIN, and before its receive is, even if the sender is lost.
+ * or false answer finds nothing. Memory is exposed from RTS or CTS until the request ends. A sender
+ * that has to give a message up says WITHDRAW and keeps its buffer until the receiver's FIN; if it
+ * is asked for the message in between, it answers NAK. A get is over before that FIN, and before
+ * its receive is, even if the sender is lost.
  */
 #define CT_FOLDER "p2p"
-#include <assert.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "p2p/flow.h"
@@ -34,20 +32,16 @@ static struct ct_p2p_req *req_of(struct ct_ep_op *op)
     return CT_CONTAINER_OF(op, struct ct_p2p_req, op);
 }
 
-/* Of the sends that the peer may come for. */
-static uint32_t counted(const struct ct_p2p_req *req)
-{
-    return !req->is_recv && !req->exposed;
-}
+/* ---- what both ends share -------------------------------------------------------------------- */
 
-static void enter(struct ct_p2p_req *req) CT_IN_DOMAIN
+void ct_rndv_enter(struct ct_p2p_req *req)
 {
     struct ct_p2p *s = req->p->p2p;
     req->staged = false;
+    req->region = NULL;
     req->id = ++s->next_id;
     ct_list_init(&req->op.node);
     HASH_ADD(hh, s->active, id, sizeof req->id, req);
-    req->ep->flow.announced += counted(req);
 }
 
 void ct_rndv_leave(struct ct_p2p_req *req)
@@ -55,76 +49,108 @@ void ct_rndv_leave(struct ct_p2p_req *req)
     if (CT_UNLIKELY(req->id != 0)) {
         HASH_DEL(req->p->p2p->active, req);
         req->id = 0;
-        req->ep->flow.announced -= counted(req);
+        if (req->region != NULL) {
+            ct_ep_withdraw(req->region);
+        }
         if (CT_UNLIKELY(req->staged)) {
             ct_stage_free(req);
         }
     }
 }
 
-/* The operation `id` with this peer; NULL when there is none (any more), or when our own message
- * about it has yet to go out, so that this one can only be false. */
-static struct ct_p2p_req *find(struct ct_ep *from, uint64_t id) CT_IN_DOMAIN
+_Static_assert(offsetof(struct ct_ep_op, node) >= sizeof(struct ct_p2p_move *), "find looks there");
+
+struct ct_p2p_req *ct_rndv_find(struct ct_ep *from, uint64_t id)
 {
     struct ct_p2p_req *req = NULL;
     HASH_FIND(hh, from->p->p2p->active, &id, sizeof id, req);
     if (req == NULL || req->ep != from) {
         return NULL;
     }
-    bool waiting = !ct_list_empty(&req->op.node) && !req->withdrawing;
+    bool waiting = !ct_list_empty(&req->op.node) && req->state != CT_P2P_WITHDRAWING;
     return waiting ? NULL : req;
 }
 
-/* Whether the transport is to go through it block by block: each costs the kernel about 50 ns, so
- * that blocks below some 256 bytes come sooner in pieces, through two copies (1 MiB into blocks of
- * 8, 64 and 512 bytes: 3295, 471, 135 us so, 227, 207, 189 us in pieces). Judged by its
- * beginning. */
-static bool is_coarse(const struct ct_area *area)
-{
-    enum { SAMPLE = 16, LEAST_BYTES = 256 };
-    struct iovec blocks[SAMPLE];
-    unsigned     n;
-    size_t       pos = 0;
-    return area->pieces == NULL ||
-           (ct_area_is_plain(area) &&
-            ct_area_next(area, &pos, SIZE_MAX, blocks, SAMPLE, &n) >= (size_t)n * LEAST_BYTES);
-}
-
-/* ---- the sender ------------------------------------------------------------------------------ */
-
-/* What goes with an announcement until it is out. */
-struct note {
+/* A key behind the header of a message that waits. */
+struct held_key {
     struct ct_area area; /* bytes */
-    char           bytes[CT_NET_MAX_NOTE];
+    char           bytes[];
 };
 
-static void add_note(struct ct_p2p_req *req) CT_IN_DOMAIN
+/* Without it the message says the same, and the other side takes another way. */
+static void hold_key(struct ct_ep_op *op, const char *bytes)
 {
-    char         bytes[CT_NET_MAX_NOTE];
-    const size_t len = ct_ep_offer(req->ep, &req->area, bytes);
-    struct note *note = len > 0 ? malloc(sizeof *note) : NULL;
-    if (note != NULL) { /* else there is another way */
-        memcpy(note->bytes, bytes, len);
-        note->area = (struct ct_area){.base = note->bytes, .len_bytes = len};
-        req->note = note;
-        req->op.area = &note->area;
-        req->op.len_bytes = len;
-        req->op.pos = 0;
+    struct held_key *held = malloc(sizeof *held + op->len_bytes);
+    if (held != NULL) {
+        memcpy(held->bytes, bytes, op->len_bytes);
+        held->area = (struct ct_area){.base = held->bytes, .len_bytes = op->len_bytes};
+    }
+    op->area = held != NULL ? &held->area : NULL;
+    op->len_bytes = held != NULL ? op->len_bytes : 0;
+}
+
+static void drop_key(struct ct_ep_op *op)
+{
+    if (op->area != NULL) {
+        free(CT_CONTAINER_OF((void *)op->area, struct held_key, area));
+    }
+    op->area = NULL;
+    op->len_bytes = op->pos = 0;
+}
+
+static void rts_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN;
+
+static void taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
+{
+    if (op->id == req_of(op)->p->p2p->ids.rts) {
+        rts_taken(op, status);
+    } else {
+        ct_rndv_cts_taken(op, status);
     }
 }
 
-/* The announcement is out, or never will be. */
+/* A message that waited is out, or never will be. */
+static void key_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
+{
+    ct_list_init(&op->node);
+    drop_key(op);
+    taken(op, status);
+}
+
+void ct_rndv_post_key(struct ct_p2p_req *req, uint8_t id, const void *hdr, size_t hdr_len)
+{
+    struct ct_ep_op *op = &req->op;
+    char             bytes[CT_EP_MAX_RKEY];
+    struct ct_area   area = {.base = bytes};
+    area.len_bytes = req->region != NULL ? ct_ep_region_pack_for(req->region, req->ep, bytes) : 0;
+    op->id = id;
+    op->hdr_len = (uint8_t)hdr_len;
+    op->done = key_taken;
+    op->area = area.len_bytes > 0 ? &area : NULL;
+    op->len_bytes = area.len_bytes;
+    op->pos = 0;
+    memcpy(op->hdr, hdr, hdr_len);
+    const int rc = ct_ep_send(req->ep, op);
+    if (CT_UNLIKELY(rc == CT_QUEUED && op->area != NULL)) {
+        hold_key(op, bytes);
+    } else if (CT_LIKELY(rc != CT_QUEUED)) {
+        op->area = NULL;
+        op->len_bytes = op->pos = 0;
+        taken(op, rc);
+    }
+}
+
+void ct_rndv_refuse(struct ct_ep *to, uint64_t receiver_id, int error)
+{
+    struct ct_wire_nak wire = {receiver_id, error};
+    ct_p2p_answer(to, to->p->p2p->ids.nak, &wire, sizeof wire);
+}
+
+/* ---- the announcement ------------------------------------------------------------------------ */
+
 static void rts_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
 {
     struct ct_p2p_req *req = req_of(op);
-    ct_list_init(&op->node);
-    if (CT_UNLIKELY(req->note != NULL)) {
-        free(req->note);
-        req->note = NULL;
-        op->area = NULL;
-        op->len_bytes = 0;
-        op->pos = 0;
-    }
     if (status != CTRAN_SUCCESS) {
         ct_p2p_complete(req, status);
     } else if (CT_UNLIKELY(req->give_up != CTRAN_SUCCESS)) {
@@ -132,35 +158,48 @@ static void rts_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
     }
 }
 
+/* Whether the receiver may be able to get that memory. */
+static bool is_gettable(const struct ct_p2p_req *req, enum ct_p2p_memory memory) CT_IN_DOMAIN
+{
+    const struct ct_p2p_kind *kind = ct_p2p_kind_of(req->ep);
+    const enum ct_p2p_memory  other = memory == CT_P2P_DEVICE ? CT_P2P_DEVICE : CT_P2P_HOST;
+    return kind != NULL && req->area.len_bytes > 0 &&
+           (req->area.pieces == NULL || memory == CT_P2P_DEVICE) &&
+           ct_p2p_protocol_lacks(&kind->costs, CT_P2P_GET, memory, other) == NULL;
+}
+
+/* For the peer of this request, for one transfer. Without memory there is another way. */
+static void expose(struct ct_p2p_req *req) CT_IN_DOMAIN
+{
+    const struct ct_ep_exposure what = {
+        .area = &req->area, .access = CT_NET_REMOTE_READ, .peer = req->ep->id, .transient = true};
+    if (ct_ep_expose(req->p, &what, &req->region) != CTRAN_SUCCESS) {
+        req->region = NULL;
+    }
+}
+
 void ct_rndv_send(struct ct_p2p_req *req)
 {
-    enter(req);
-    req->note = NULL;
+    const enum ct_p2p_memory memory = ct_p2p_memory_of(req->ep, &req->area);
+    ct_rndv_enter(req);
+    req->state = CT_P2P_ANNOUNCED;
     req->moved_bytes = 0;
     req->want_bytes = 0;
     struct ct_wire_rts wire = {
-        .key = req->key,
-        .len_bytes = req->area.len_bytes,
-        .sender_id = req->id,
-        .addr = req->area.pieces == NULL ? (uintptr_t)req->area.base : 0,
-    };
-    if (CT_UNLIKELY(!ct_area_is_plain(&req->area))) {
-        add_note(req);
+        .key = req->key, .len_bytes = req->area.len_bytes, .sender_id = req->id, .memory = memory};
+    if (is_gettable(req, memory)) {
+        expose(req);
     }
-    ct_p2p_post_op(req, req->p->p2p->ids.rts, &wire, sizeof wire, rts_taken);
+    ct_rndv_post_key(req, req->p->p2p->ids.rts, &wire, sizeof wire);
 }
 
-static void refuse(struct ct_ep *to, uint64_t receiver_id, int error) CT_IN_DOMAIN
-{
-    struct ct_wire_nak wire = {receiver_id, error};
-    ct_p2p_answer(to, to->p->p2p->ids.nak, &wire, sizeof wire);
-}
+/* ---- pieces ---------------------------------------------------------------------------------- */
 
 /* A piece could not be sent. Where that is its memory's fault, the receiver lives and waits. */
 static void no_piece(struct ct_p2p_req *req, int error) CT_IN_DOMAIN
 {
     if (error == CTRAN_ERR_BUFFER) {
-        refuse(req->ep, req->peer_id, error);
+        ct_rndv_refuse(req->ep, req->peer_id, error);
     }
     ct_p2p_complete(req, error);
 }
@@ -209,35 +248,39 @@ static void send_pieces(struct ct_p2p_req *req) CT_IN_DOMAIN
     ct_p2p_complete(req, CTRAN_SUCCESS);
 }
 
-_Static_assert(offsetof(struct ct_ep_op, node) >= sizeof(struct ct_net_put), "find looks there");
+/* ---- puts ------------------------------------------------------------------------------------ */
 
-static void put_done(struct ct_net_put *put) CT_IN_DOMAIN
+/* A receiver that does not expose the memory any more has dropped the receive, as it may at its
+ * end: then nobody misses the message. */
+static void put_done(struct ct_p2p_req *req, int status) CT_IN_DOMAIN
 {
-    ct_p2p_complete(CT_CONTAINER_OF(put, struct ct_p2p_req, put), CTRAN_SUCCESS);
+    status = status == CT_REFUSED ? CTRAN_SUCCESS : status;
+    if (status == CTRAN_ERR_BUFFER) {
+        ct_rndv_refuse(req->ep, req->peer_id, status);
+    }
+    ct_p2p_complete(req, req->ep->state == CT_EP_FAILED && status != CTRAN_SUCCESS ? req->ep->why
+                                                                                   : status);
 }
 
-/* False: that is no way to send it. */
-static bool send_put(struct ct_p2p_req *req) CT_IN_DOMAIN
+/* To the memory that the key stands for. False: that is no way to send the message. */
+static bool send_put(struct ct_p2p_req *req, const void *key, size_t key_len) CT_IN_DOMAIN
 {
-    if (!is_coarse(&req->area)) {
+    const enum ct_p2p_memory memory = ct_p2p_memory_of(req->ep, &req->area);
+    struct ct_ep_rkey       *rkey;
+    if ((memory != CT_P2P_HOST && memory != CT_P2P_ATTACHED) ||
+        ct_ep_rkey_open(req->ep, key, key_len, &rkey) != CTRAN_SUCCESS) {
         return false;
     }
-    req->put = (struct ct_net_put){
-        .area = &req->area,
-        .len_bytes = req->want_bytes,
-        .token = req->peer_id,
-        .done = put_done,
-    };
-    int rc = ct_ep_put(req->ep, &req->put);
-    if (rc == CTRAN_ERR_UNSUPPORTED_OPERATION) {
+    req->state = CT_P2P_PUTTING;
+    if (ct_ep_rkey_len(rkey) < req->want_bytes || !ct_ep_rkey_is_direct(rkey, CT_NET_OP_PUT) ||
+        ct_p2p_move(req, rkey, CT_NET_OP_PUT, put_done) != CTRAN_SUCCESS) {
+        ct_ep_rkey_close(rkey);
         return false;
-    }
-    req->putting = rc == CTRAN_SUCCESS;
-    if (rc != CTRAN_SUCCESS) {
-        ct_p2p_complete(req, rc);
     }
     return true;
 }
+
+/* ---- the end --------------------------------------------------------------------------------- */
 
 /* The message that asks for it is out, or never will be. */
 static void withdraw_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
@@ -251,11 +294,11 @@ void ct_rndv_withdraw(struct ct_p2p_req *req, int error)
 {
     bool announced = ct_list_empty(&req->op.node); /* else rts_taken comes back here */
     req->give_up = req->give_up != CTRAN_SUCCESS ? req->give_up : error;
-    if (req->withdrawing || req->want_bytes != 0 || !announced) {
+    if (req->state != CT_P2P_ANNOUNCED || !announced) {
         return;
     }
     struct ct_wire_withdraw wire = {req->id};
-    req->withdrawing = true;
+    req->state = CT_P2P_WITHDRAWING;
     ct_p2p_post_op(req, req->p->p2p->ids.withdraw, &wire, sizeof wire, withdraw_taken);
 }
 
@@ -263,42 +306,31 @@ static void on_cts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
                    size_t len_bytes) CT_IN_DOMAIN
 {
     struct ct_wire_cts wire;
-    (void)data, (void)len_bytes;
     if (!ct_p2p_unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
         return;
     }
-    struct ct_p2p_req *req = find(from, wire.sender_id);
-    if (req == NULL || req->is_recv || req->want_bytes != 0 ||
+    if (CT_UNLIKELY(wire.bars_device != 0)) {
+        ct_p2p_kind_bar_device(from);
+    }
+    struct ct_p2p_req *req = ct_rndv_find(from, wire.sender_id);
+    if (req == NULL || (req->state != CT_P2P_ANNOUNCED && req->state != CT_P2P_WITHDRAWING) ||
         wire.want_bytes > req->area.len_bytes) {
-        refuse(from, wire.receiver_id, CTRAN_ERR_OTHER);
+        ct_rndv_refuse(from, wire.receiver_id, CTRAN_ERR_OTHER);
         return;
     }
-    if (req->withdrawing) {
-        refuse(from, wire.receiver_id, req->give_up);
+    if (req->state == CT_P2P_WITHDRAWING) {
+        ct_rndv_refuse(from, wire.receiver_id, req->give_up);
         return;
-    }
-    if (CT_UNLIKELY(!ct_area_is_plain(&req->area))) {
-        ct_ep_tell_fetched(from, false);
     }
     req->peer_id = wire.receiver_id;
     req->want_bytes = wire.want_bytes;
-    if (wire.pieces || !send_put(req)) {
+    if (len_bytes == 0 || !send_put(req, data, len_bytes)) {
+        req->state = CT_P2P_IN_PIECES;
         send_pieces(req);
     }
 }
 
 /* The receiver has that message. */
-static void end_send(struct ct_ep *to, uint64_t id) CT_IN_DOMAIN
-{
-    struct ct_p2p_req *req = find(to, id);
-    if (req != NULL && !req->is_recv && req->want_bytes == 0) {
-        if (CT_UNLIKELY(!ct_area_is_plain(&req->area))) {
-            ct_ep_tell_fetched(to, true);
-        }
-        ct_p2p_complete(req, req->withdrawing ? req->give_up : CTRAN_SUCCESS);
-    }
-}
-
 static void on_fin(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
                    size_t len_bytes) CT_IN_DOMAIN
 {
@@ -307,359 +339,15 @@ static void on_fin(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
     if (!ct_p2p_unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
         return;
     }
-    end_send(from, wire.sender_id);
-}
-
-/* Whether a peer that reads this reads what it was told of, and still may: see ct_net_env. It is
- * innocent of an id that is not known any more: ctran_finalize may have dropped the send. */
-static int on_read(struct ct_ep *to, const struct ct_net_remote *what) CT_IN_DOMAIN
-{
-    const struct ct_p2p_req *req = find(to, what->token);
-    if (req == NULL) {
-        return CT_AGAIN;
-    }
-    if (req->is_recv || req->area.pieces != NULL || !ct_area_is_plain(&req->area)) {
-        return CTRAN_ERR_INTERN;
-    }
-    const uint64_t at = what->addr - (uintptr_t)req->area.base;
-    const bool within = at <= req->area.len_bytes && what->len_bytes <= req->area.len_bytes - at;
-    return within ? CTRAN_SUCCESS : CTRAN_ERR_INTERN;
-}
-
-/* ---- the receiver ---------------------------------------------------------------------------- */
-
-static void finish(struct ct_p2p_req *req, int status) CT_IN_DOMAIN
-{
-    const bool cut = status == CTRAN_SUCCESS && req->truncated;
-    ct_p2p_complete(req, cut ? CTRAN_ERR_TRUNCATE : status);
-}
-
-/* The message is here, whether or not its sender lives to hear of it. */
-static void fin_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
-{
-    (void)status;
-    finish(req_of(op), CTRAN_SUCCESS);
-}
-
-static void cts_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
-{
-    if (status != CTRAN_SUCCESS) {
-        ct_p2p_complete(req_of(op), status);
+    struct ct_p2p_req *req = ct_rndv_find(from, wire.sender_id);
+    if (req != NULL && (req->state == CT_P2P_ANNOUNCED || req->state == CT_P2P_WITHDRAWING)) {
+        ct_p2p_complete(req, req->state == CT_P2P_WITHDRAWING ? req->give_up : CTRAN_SUCCESS);
     }
 }
-
-/* All bytes are here. */
-static void send_fin(struct ct_p2p_req *req, uint64_t sender_id) CT_IN_DOMAIN
-{
-    struct ct_wire_fin wire = {sender_id};
-    req->base.len_bytes = req->want_bytes;
-    ct_p2p_post_op(req, req->p->p2p->ids.fin, &wire, sizeof wire, fin_taken);
-}
-
-/* Without the receive, which is over. */
-static void let_go(struct ct_ep *to, uint64_t sender_id) CT_IN_DOMAIN
-{
-    ct_p2p_answer(to, to->p->p2p->ids.fin, &(struct ct_wire_fin){sender_id},
-                  sizeof(struct ct_wire_fin));
-}
-
-static void send_cts(struct ct_p2p_req *req, uint64_t sender_id) CT_IN_DOMAIN
-{
-    struct ct_wire_cts wire = {sender_id, req->id, req->want_bytes, !ct_area_is_plain(&req->area)};
-    ct_p2p_post_op(req, req->p->p2p->ids.cts, &wire, sizeof wire, cts_taken);
-}
-
-/* A fetch is over. One that has failed has a second chance, as a message in pieces; if its sender
- * has given it up, that one answers with its error. */
-static void fetched(void *arg, int status) CT_IN_DOMAIN
-{
-    struct ct_p2p_req *req = arg;
-    struct ct_ep      *from = req->ep;
-    const uint64_t     sender_id = req->peer_id;
-    const bool         withdrawn = req->withdrawn;
-    req->fetching = false;
-    if (status == CTRAN_SUCCESS) {
-        req->p->p2p->fetched++;
-        ct_rndv_leave(req);
-        send_fin(req, sender_id);
-        return;
-    }
-    req->promised_bytes = 0;
-    send_cts(req, sender_id);
-    if (withdrawn) {
-        let_go(from, sender_id);
-    }
-}
-
-/* False: that is no way to receive it. The request is among the active ones all the while. */
-static bool fetch(struct ct_p2p_req *req, const struct ct_rndv_offer *offer) CT_IN_DOMAIN
-{
-    const struct ct_net_fetch what = {
-        .area = &req->area,
-        .len_bytes = req->want_bytes,
-        .note = offer->note,
-        .note_len = offer->note_len,
-        .done = fetched,
-        .arg = req,
-    };
-    req->peer_id = offer->sender_id;
-    req->fetching = ct_ep_fetch(req->ep, &what) == CTRAN_SUCCESS;
-    req->promised_bytes = req->fetching ? req->want_bytes : 0;
-    return req->fetching;
-}
-
-/* The message from where it lies. What is to be made of it is, if it can be seen there; what is too
- * long for that had better be read, since its sender may help with it. */
-static int read_message(struct ct_p2p_req *req, struct ct_ep *from,
-                        const struct ct_net_remote *remote) CT_IN_DOMAIN
-{
-    const bool  takes = ct_p2p_may_take(req, remote->len_bytes);
-    const void *at = takes ? ct_ep_view(from, remote) : NULL;
-    const bool  done = at != NULL && ct_p2p_deliver(req, 0, at, remote->len_bytes) > 0;
-    return done ? CTRAN_SUCCESS : ct_ep_read(from, &req->area, remote); /* plain: all of it */
-}
-
-/* It cannot be read. */
-static void ask_for(struct ct_p2p_req *req, const struct ct_rndv_offer *offer) CT_IN_DOMAIN
-{
-    enter(req);
-    if (offer->note_len == 0 || !fetch(req, offer)) {
-        send_cts(req, offer->sender_id);
-    }
-}
-
-/* The end of a read. */
-static void conclude(struct ct_p2p_req *req, int rc, const struct ct_rndv_offer *offer) CT_IN_DOMAIN
-{
-    if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
-        send_fin(req, offer->sender_id);
-    } else if (rc == CTRAN_ERR_UNSUPPORTED_OPERATION) {
-        ask_for(req, offer);
-    } else if (rc == CTRAN_ERR_BUFFER) {
-        let_go(req->ep, offer->sender_id);
-        ct_p2p_complete(req, rc);
-    } else {
-        ct_ep_fail(req->ep, rc);
-        ct_p2p_complete(req, rc);
-    }
-}
-
-void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, const struct ct_rndv_offer *offer)
-{
-    req->truncated = offer->len_bytes > req->area.len_bytes;
-    req->want_bytes = ct_min_size(offer->len_bytes, req->area.len_bytes);
-    req->moved_bytes = req->promised_bytes = 0;
-    struct ct_net_remote remote = {.addr = offer->addr,
-                                   .len_bytes = req->want_bytes,
-                                   .token = offer->sender_id,
-                                   .alone = from->flow.announced > 0};
-    if (req->want_bytes == 0) {
-        send_fin(req, offer->sender_id);
-    } else if (offer->addr != 0 && !ct_area_is_plain(&req->area)) {
-        conclude(req, ct_stage_get(req, from, &remote), offer);
-    } else if (offer->addr == 0 || !is_coarse(&req->area)) {
-        ask_for(req, offer);
-    } else {
-        conclude(req, read_message(req, from, &remote), offer);
-    }
-}
-
-/* ---- memory that the peer is told of otherwise ----------------------------------------------- */
-
-/* One that was exposed, or zeros. */
-static void forget_exposed(struct ct_p2p_req *req) CT_IN_DOMAIN
-{
-    if (req->p != NULL) {
-        ct_list_remove(&req->node);
-        ct_rndv_leave(req);
-    }
-}
-
-/* It stays among the active ones from the first time on, unless the peer has had to ask for it. */
-uint64_t ct_p2p_expose(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to, uint64_t ctx,
-                       const struct ct_area *area)
-{
-    ct_domain_enter(p);
-    if (CT_LIKELY(req->id != 0)) {
-        ct_area_copy(&req->area, area);
-    } else {
-        forget_exposed(req);
-        ct_p2p_prepare(p, req, false, to, (struct ct_p2p_key){.ctx = ctx}, area);
-        req->announced = req->exposed = true;
-        req->moved_bytes = req->want_bytes = 0;
-        enter(req);
-        ct_list_append(&p->p2p->exposed, &req->node);
-    }
-    const uint64_t id = req->id;
-    ct_domain_leave(p);
-    return id;
-}
-
-void ct_p2p_take_back(struct ct_p2p_req *req)
-{
-    ct_domain_enter(req->p);
-    req->area.len_bytes = 0;
-    ct_domain_leave(req->p);
-}
-
-void ct_p2p_expose_end(struct ct_process *p, struct ct_p2p_req *req)
-{
-    ct_domain_enter(p);
-    forget_exposed(req);
-    ct_domain_leave(p);
-}
-
-int ct_p2p_attach(struct ct_ep *from, void *to, const struct ct_net_remote *what)
-{
-    const struct ct_area area = {.base = to, .len_bytes = what->len_bytes};
-    struct ct_process   *p = from->p;
-    ct_domain_enter(p);
-    const int rc = ct_ep_read(from, &area, what);
-    if (CT_UNLIKELY(rc != CTRAN_SUCCESS && rc != CTRAN_ERR_UNSUPPORTED_OPERATION)) {
-        ct_ep_fail(from, rc);
-    }
-    ct_domain_leave(p);
-    return rc;
-}
-
-int ct_p2p_ask(struct ct_ep *from, uint64_t ctx, void *to, const struct ct_net_remote *what)
-{
-    const struct ct_area area = {.base = to, .len_bytes = what->len_bytes};
-    struct ct_process   *p = from->p;
-    struct ct_p2p_req    req;
-    ct_p2p_prepare(p, &req, true, from, (struct ct_p2p_key){.ctx = ctx}, &area);
-    req.op.area = NULL; /* its own messages are headers */
-    req.op.len_bytes = req.op.pos = 0;
-    req.want_bytes = what->len_bytes;
-    req.moved_bytes = req.promised_bytes = 0;
-    ct_domain_enter(p);
-    const int lost = ct_p2p_lost(p, from, ctx);
-    if (lost == CTRAN_SUCCESS) {
-        enter(&req);
-        send_cts(&req, what->token);
-    }
-    ct_domain_leave(p);
-    return lost == CTRAN_SUCCESS ? ct_p2p_wait(p, &req.base) : lost;
-}
-
-/* The receive for which this is being fetched, or NULL. */
-static struct ct_p2p_req *find_fetching(struct ct_ep *from, uint64_t sender_id) CT_IN_DOMAIN
-{
-    struct ct_p2p_req *req, *next;
-    HASH_ITER (hh, from->p->p2p->active, req, next) {
-        if (req->fetching && req->ep == from && req->peer_id == sender_id) {
-            return req;
-        }
-    }
-    return NULL;
-}
-
-static void on_withdraw(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
-                        size_t len_bytes) CT_IN_DOMAIN
-{
-    struct ct_wire_withdraw wire;
-    (void)data, (void)len_bytes;
-    if (ct_p2p_unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
-        struct ct_p2p_req *req = find_fetching(from, wire.sender_id);
-        if (req != NULL) { /* until that is over, its memory is read */
-            req->withdrawn = true;
-            return;
-        }
-        if (ct_match_drop(&from->p->p2p->match, from, wire.sender_id)) {
-            from->flow.held--;
-            ct_flow_matched(from, 0);
-        }
-        let_go(from, wire.sender_id);
-    }
-}
-
-/* A part of the message is about to be moved. What parts may take is bounded by their sum, so that
- * none is under way any more when the last one is there. Pieces come one after the other, puts in
- * any order. */
-static bool promise(struct ct_p2p_req *req, struct ct_ep *from, uint64_t offset, size_t len_bytes,
-                    bool is_piece) CT_IN_DOMAIN
-{
-    size_t left = req->want_bytes - req->promised_bytes;
-    if (len_bytes > left || offset > req->want_bytes - len_bytes ||
-        (is_piece && offset != req->promised_bytes)) {
-        ct_error(&from->p->log,
-                 "rank %" PRIu32 " sent %zu bytes at %" PRIu64 " where %zu of %zu "
-                 "had come; it is treated as failed",
-                 from->id, len_bytes, offset, req->promised_bytes, req->want_bytes);
-        ct_ep_fail(from, CTRAN_ERR_INTERN);
-        return false;
-    }
-    req->promised_bytes += len_bytes;
-    return true;
-}
-
-static void part_moved(struct ct_p2p_req *req) CT_IN_DOMAIN
-{
-    req->base.len_bytes = req->moved_bytes;
-    if (req->moved_bytes == req->want_bytes) {
-        finish(req, CTRAN_SUCCESS);
-    }
-}
-
-static void on_data(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
-                    size_t len_bytes) CT_IN_DOMAIN
-{
-    struct ct_wire_data wire;
-    if (!ct_p2p_unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
-        return;
-    }
-    struct ct_p2p_req *req = find(from, wire.receiver_id);
-    if (req == NULL || !req->is_recv || !promise(req, from, wire.offset, len_bytes, true)) {
-        return;
-    }
-    if (!ct_stage_write(req, wire.offset, data, len_bytes)) {
-        ct_p2p_complete(req, CTRAN_ERR_BUFFER); /* what else comes for it finds nothing */
-        return;
-    }
-    req->moved_bytes += len_bytes;
-    part_moved(req);
-}
-
-/* The memory for a part that the peer puts. */
-static const struct ct_area *on_place(struct ct_ep *from, uint64_t receiver_id, uint64_t offset,
-                                      size_t len_bytes) CT_IN_DOMAIN
-{
-    struct ct_p2p_req *req = find(from, receiver_id);
-    bool ok = req != NULL && req->is_recv && promise(req, from, offset, len_bytes, false);
-    return ok ? &req->area : NULL;
-}
-
-static void on_placed(struct ct_ep *from, uint64_t receiver_id, size_t len_bytes) CT_IN_DOMAIN
-{
-    struct ct_p2p_req *req = find(from, receiver_id);
-    assert(req != NULL); /* it was promised */
-    req->moved_bytes += len_bytes;
-    part_moved(req);
-}
-
-static void on_nak(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
-                   size_t len_bytes) CT_IN_DOMAIN
-{
-    struct ct_wire_nak wire;
-    (void)data, (void)len_bytes;
-    if (!ct_p2p_unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
-        return;
-    }
-    struct ct_p2p_req *req = find(from, wire.receiver_id);
-    if (req != NULL && req->is_recv && !req->fetching) {
-        bool known = ct_error_name((int)wire.error) != NULL && wire.error != CTRAN_SUCCESS;
-        ct_p2p_complete(req, known ? (int)wire.error : CTRAN_ERR_OTHER);
-    }
-}
-
-static const struct ct_ep_keys keys = {on_place, on_placed, on_read};
 
 void ct_rndv_register(struct ct_process *p) CT_UNCHECKED
 {
     p->p2p->ids.cts = ct_ep_register(p, on_cts);
     p->p2p->ids.fin = ct_ep_register(p, on_fin);
-    p->p2p->ids.data = ct_ep_register(p, on_data);
-    p->p2p->ids.nak = ct_ep_register(p, on_nak);
-    p->p2p->ids.withdraw = ct_ep_register(p, on_withdraw);
-    p->p2p->next_id = ct_ep_register_keys(p, &keys);
+    ct_rndv_recv_register(p);
 }

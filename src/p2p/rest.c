@@ -33,12 +33,13 @@ static void drop_messages(struct ct_process *p) CT_IN_DOMAIN
     }
 }
 
-/* Memory that is being read or written: of a part that has been promised bytes are under way. And
- * who lets go of a send has been promised that it is done all the same (MPI-4.1 sec. 11.2.2); the
- * library's own sends, parts of a request, are not told apart from those. */
+/* Memory that is being read or written by a transport. And who lets go of a send has been promised
+ * that it is done all the same (MPI-4.1 sec. 11.2.2); the library's own sends, parts of a request,
+ * are not told apart from those. */
 static bool is_held(const struct ct_p2p_req *req) CT_IN_DOMAIN
 {
-    return req->is_recv ? req->promised_bytes > req->moved_bytes : req->putting || req->base.orphan;
+    return req->state == CT_P2P_PUTTING || req->state == CT_P2P_FETCHING ||
+           req->state == CT_P2P_WITHDRAWN || (!req->is_recv && req->base.orphan);
 }
 
 struct held {
@@ -99,16 +100,22 @@ void ct_p2p_settle(struct ct_process *p)
     ct_domain_leave(p);
 }
 
+/* Those that have begun and will never end: no peer reaches their memory any more. */
+static void leave_all(struct ct_process *p) CT_IN_DOMAIN
+{
+    struct ct_p2p_req *req, *next;
+    HASH_ITER (hh, p->p2p->active, req, next) {
+        ct_rndv_leave(req);
+    }
+}
+
 /* No other thread is here any more. */
 void ct_p2p_rest(struct ct_process *p) CT_UNCHECKED
 {
     struct ct_p2p *s = p->p2p;
     ct_match_for_posted(&s->match, drop, NULL);
     ct_flow_for_line(p, drop, NULL);
-    while (!ct_list_empty(&s->exposed)) { /* communicators of the library's own end later */
-        ct_rndv_leave(CT_CONTAINER_OF(ct_list_pop(&s->exposed), struct ct_p2p_req, node));
-    }
-    HASH_CLEAR(hh, s->active);
+    leave_all(p);
     ct_tasks_forget(p);
     drop_messages(p);
     ct_p2p_buffers_forget(p);

@@ -101,22 +101,21 @@ bool ct_stage_write(struct ct_p2p_req *req, size_t at, const void *data, size_t 
     return ok;
 }
 
-int ct_stage_get(struct ct_p2p_req *req, struct ct_ep *from, const struct ct_net_remote *remote)
+int ct_stage_get(struct ct_p2p_req *req, struct ct_ep_rkey *rkey)
 {
     enum { CHUNK = 1 << 20 };
     const struct ct_memory *m = req->area.memory;
-    const size_t            room = ct_min_size(remote->len_bytes, CHUNK);
+    const size_t            room = ct_min_size(req->want_bytes, CHUNK);
     struct ct_area          chunk = {.base = m->stage_get(m, room)};
     size_t                  pos = 0;
     int                     rc = CTRAN_SUCCESS;
     if (chunk.base == NULL) {
         return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
-    while (rc == CTRAN_SUCCESS && pos < remote->len_bytes) {
-        struct ct_net_remote part = *remote;
-        part.addr += pos;
-        part.len_bytes = chunk.len_bytes = ct_min_size(room, remote->len_bytes - pos);
-        rc = ct_ep_read(from, &chunk, &part);
+    while (rc == CTRAN_SUCCESS && pos < req->want_bytes) {
+        chunk.len_bytes = ct_min_size(room, req->want_bytes - pos);
+        rc = ct_p2p_get_now(rkey, pos, &chunk, chunk.len_bytes);
+        rc = rc == CTRAN_ERR_BUFFER ? CTRAN_ERR_UNSUPPORTED_OPERATION : rc; /* the peer's */
         if (rc == CTRAN_SUCCESS &&
             !ct_area_scatter_all(&req->area, &pos, chunk.base, chunk.len_bytes)) {
             rc = CTRAN_ERR_BUFFER;

@@ -17,8 +17,8 @@ struct ct_p2p {
     struct ct_p2p_buffer *buffers CT_GUARDED_BY(ct_domain); /* uthash by owner: buffer.c */
     struct ct_list watchers       CT_GUARDED_BY(ct_domain); /* struct ct_p2p_watcher */
     struct ct_p2p_req *active     CT_GUARDED_BY(ct_domain); /* uthash by id: in a rendezvous */
-    struct ct_list exposed        CT_GUARDED_BY(ct_domain); /* of ct_p2p_expose */
-    uint64_t next_id              CT_GUARDED_BY(ct_domain); /* the last key given: ct_ep_keys */
+    struct ct_p2p_kind *kinds     CT_GUARDED_BY(ct_domain); /* of peers: protocol.c */
+    uint64_t next_id              CT_GUARDED_BY(ct_domain); /* the last one given */
     uint64_t fetched              CT_GUARDED_BY(ct_domain); /* messages, see ct_p2p_fetched */
     struct ct_ep **lost           CT_GUARDED_BY(ct_domain); /* peers that have failed */
     size_t nlost                  CT_GUARDED_BY(ct_domain);
@@ -52,15 +52,17 @@ void ct_p2p_tell_watchers(struct ct_process *p) CT_IN_DOMAIN;
 struct ct_wire_eager {
     struct ct_p2p_key key; /* the payload follows */
 };
-struct ct_wire_rts { /* "I have a message for you"; a note for ct_ep_fetch may follow */
+struct ct_wire_rts { /* "I have a message for you"; the key of its memory may follow */
     struct ct_p2p_key key;
     uint64_t          len_bytes;
     uint64_t          sender_id;
-    uint64_t          addr; /* where it lies in the sender, 0 if in several pieces */
+    uint64_t          memory; /* enum ct_p2p_memory */
 };
-struct ct_wire_cts { /* "send me its first want_bytes as DATA" */
+/* "Send me its first want_bytes": by a put if the key of the receiver's memory follows, or as DATA.
+ */
+struct ct_wire_cts {
     uint64_t sender_id, receiver_id, want_bytes;
-    uint64_t pieces; /* 1: in no other way, what they go to is not plain memory; else 0 */
+    uint64_t bars_device; /* 1: the receiver reaches no memory of the sender's GPUs, or ever will */
 };
 struct ct_wire_data { /* the payload is the piece at `offset` */
     uint64_t receiver_id, offset;
@@ -120,13 +122,15 @@ void ct_p2p_end(struct ct_p2p_req *req, int error) CT_IN_DOMAIN;
 
 void ct_p2p_failure_register(struct ct_process *p);
 
-/* rendezvous.c: the two ends, and their handlers. */
+/* ---- rendezvous: rendezvous.c is the sender, rndv_recv.c the receiver ------------------------ */
+
 void ct_rndv_send(struct ct_p2p_req *req) CT_IN_DOMAIN;
-struct ct_rndv_offer { /* what an announcement says; the note is borrowed */
-    size_t      len_bytes;
-    uint64_t    sender_id, addr; /* 0: not to be read */
-    const void *note;
-    size_t      note_len; /* 0: nothing to be fetched */
+struct ct_rndv_offer { /* what an announcement says; the key is borrowed */
+    size_t             len_bytes;
+    uint64_t           sender_id;
+    enum ct_p2p_memory memory; /* the sender's */
+    const void        *key;
+    size_t             key_len; /* 0: there is none */
 };
 void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from,
                   const struct ct_rndv_offer *offer) CT_IN_DOMAIN;
@@ -134,6 +138,35 @@ void ct_rndv_leave(struct ct_p2p_req *req) CT_IN_DOMAIN;
 /* Takes an announced send back; it ends with `error` when the receiver has let go of it. */
 void ct_rndv_withdraw(struct ct_p2p_req *req, int error) CT_IN_DOMAIN;
 void ct_rndv_register(struct ct_process *p);
+
+/* What both ends share. Gives the request its number. */
+void ct_rndv_enter(struct ct_p2p_req *req) CT_IN_DOMAIN;
+/* The operation `id` with this peer; NULL: there is none (any more), or the own message about it
+ * has yet to go out, so that the peer's can only be false. */
+struct ct_p2p_req *ct_rndv_find(struct ct_ep *from, uint64_t id) CT_IN_DOMAIN;
+/* The peer has the message with that number, or wants it no more. */
+void ct_rndv_let_go(struct ct_ep *to, uint64_t sender_id) CT_IN_DOMAIN;
+void ct_rndv_refuse(struct ct_ep *to, uint64_t receiver_id, int error) CT_IN_DOMAIN;
+/* As ct_p2p_post_op, for RTS and CTS, with the key of a region behind the header, if there is
+ * one. */
+void ct_rndv_post_key(struct ct_p2p_req *req, uint8_t id, const void *hdr,
+                      size_t hdr_len) CT_IN_DOMAIN;
+void ct_rndv_cts_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN;
+void ct_rndv_recv_register(struct ct_process *p);
+
+/* What a transport does for a request, beyond the call that starts it: move.c. */
+struct ct_p2p_move {
+    struct ct_ep_rma   rma;
+    struct ct_net_comp comp;
+    struct ct_ep_rkey *rkey;
+    struct ct_p2p_req *req;
+    void (*done)(struct ct_p2p_req *req, int status);
+};
+/* Moves want_bytes between the request's area and the memory of an open key, from its beginning on.
+ * CTRAN_SUCCESS: `done` is called when it is over, in here or later, and the key is closed before.
+ * Else nothing was done, and the key is the caller's. A put tells the owner when it is over. */
+int ct_p2p_move(struct ct_p2p_req *req, struct ct_ep_rkey *rkey, enum ct_net_op op,
+                void (*done)(struct ct_p2p_req *req, int status)) CT_IN_DOMAIN;
 
 /* stage.c. From where, and from which byte *pos on there, the piece that begins at req->moved_bytes
  * is sent; it ends with that area at the latest. NULL: its memory could not be read. */
@@ -144,9 +177,12 @@ const struct ct_area *ct_stage_read(struct ct_p2p_req *req, size_t piece_bytes,
 bool ct_stage_write(struct ct_p2p_req *req, size_t at, const void *data,
                     size_t len_bytes) CT_IN_DOMAIN;
 void ct_stage_free(struct ct_p2p_req *req) CT_IN_DOMAIN;
-/* All of the message from where it lies in the peer, as by ct_ep_read to plain memory; and
- * CTRAN_ERR_BUFFER: its memory here could not be written. */
-int ct_stage_get(struct ct_p2p_req *req, struct ct_ep *from,
-                 const struct ct_net_remote *remote) CT_IN_DOMAIN;
+/* All of the message from the memory of an open key, at once. CTRAN_ERR_UNSUPPORTED_OPERATION: the
+ * transport cannot read it; CTRAN_ERR_BUFFER: the memory here could not be written. */
+int ct_stage_get(struct ct_p2p_req *req, struct ct_ep_rkey *rkey) CT_IN_DOMAIN;
+/* One read by the transport, at once. CTRAN_ERR_UNSUPPORTED_OPERATION: not this memory;
+ * CTRAN_ERR_BUFFER: memory of one of the sides cannot be accessed; CT_REFUSED. */
+int ct_p2p_get_now(struct ct_ep_rkey *rkey, uint64_t offset, const struct ct_area *area,
+                   size_t len_bytes) CT_IN_DOMAIN;
 
 #endif

@@ -27,24 +27,16 @@ static bool fetches(const char *how)
     return strcmp(expected != NULL ? expected : "all", how) == 0;
 }
 
-/* Of those that are possible some may travel unasked, if they are short and the peer has asked for
- * memory lately: with CT_ONLY nobody has, before this. */
-static void expect_fetched_of(int possible, int sure)
+static void expect_fetched(int possible)
 {
     const int found = (int)(ct_p2p_fetched(ct_api_process()) - fetched_before);
     if (fetches("all")) {
-        EXPECT(found >= (getenv("CT_ONLY") != NULL ? possible : sure));
-        EXPECT(found <= possible);
+        EXPECT_EQ(possible, found);
     } else if (fetches("none")) {
         EXPECT_EQ(0, found);
     } else {
         EXPECT(found <= possible);
     }
-}
-
-static void expect_fetched(int possible)
-{
-    expect_fetched_of(possible, possible);
 }
 
 /* ---- buffers --------------------------------------------------------------------------------- */
@@ -169,9 +161,9 @@ static void crowd(bool posted_first)
     const int        n = EACH * check_size;
     struct buffer   *out = calloc((size_t)n, sizeof *out), *in = calloc((size_t)n, sizeof *in);
     ctran_request_t *r = calloc((size_t)n * 2, sizeof(ctran_request_t));
-    const size_t     unasked = size_setting("CTRAN_GPU_EAGER_LIMIT", 0);
+    const size_t     eager = size_setting("CTRAN_GPU_EAGER_LIMIT", 0);
     const size_t     own = size_setting("CTRAN_EAGER_LIMIT", 64 << 10);
-    int              possible = 0, sure = 0;
+    int              possible = 0;
     EXPECT(out != NULL && in != NULL && r != NULL);
     count_from_here();
     for (int turn = 0; turn < 2; turn++) {
@@ -184,8 +176,7 @@ static void crowd(bool posted_first)
                 buffer_clear(b);
                 OK(ctran_irecv(b->at, (ctran_count_t)m.len, CTRAN_BYTE, source, index,
                                CTRAN_COMM_WORLD, &r[n + source * EACH + index / check_size]));
-                possible += m.kinds[0] == DEVICE && m.len > (source == check_rank ? own : unasked);
-                sure += m.kinds[0] == DEVICE && m.len > own;
+                possible += m.kinds[0] == DEVICE && m.len > (source == check_rank ? own : eager);
             }
             if (source == check_rank && (turn == 0) != posted_first) {
                 buffer_new(&out[index], m.kinds[0], m.len, 0);
@@ -196,7 +187,7 @@ static void crowd(bool posted_first)
         }
     }
     OK(ctran_waitall(2 * n, r, CTRAN_STATUSES_IGNORE));
-    expect_fetched_of(possible, sure);
+    expect_fetched(possible);
     for (int i = 0; i < n; i++) {
         const int source = i / EACH, index = i % EACH * check_size + check_rank;
         buffer_expect(&in[i], in[i].len, key_of(source, check_rank, TAG, index));

@@ -60,11 +60,13 @@ static void on_deliver(void *peer, uint8_t type, const void *hdr, size_t hdr_len
     fuzz_touch(data, len_bytes);
 }
 
-static const struct ct_area *on_no_place(void *peer, uint64_t token, uint64_t offset, size_t len)
+static int on_no_region(void *peer, uint64_t key, uint64_t offset, uint64_t len_bytes,
+                        uint32_t access, const struct ct_area **area)
 {
-    (void)token, (void)offset, (void)len;
+    (void)key, (void)offset, (void)len_bytes, (void)access;
     FUZZ_CHECK(w.ended[id_of(peer)] == 0);
-    return NULL;
+    *area = NULL;
+    return CT_AGAIN;
 }
 
 static void on_failed(void *peer, int why)
@@ -389,7 +391,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     env.peer = on_peer;
     env.deliver = on_deliver;
-    env.place = on_no_place;
+    env.region = on_no_region;
     env.failed = on_failed;
     env.left = on_left;
     env.lookup = on_lookup;

@@ -268,11 +268,11 @@ enum { SENT_BYTES = 3 * 4096 + 5, TOKEN = 3 };
 
 static char *sent;
 
-static int was_announced(void *arg, const struct ct_net_remote *what)
+static int was_exposed(void *arg, const struct ct_shm_remote *what)
 {
     const uint64_t at = what->addr - (uintptr_t)sent;
     (void)arg;
-    if (what->token != TOKEN) {
+    if (what->key != TOKEN) {
         return CT_AGAIN;
     }
     return at <= SENT_BYTES && what->len_bytes <= SENT_BYTES - at ? CTRAN_SUCCESS
@@ -301,7 +301,7 @@ static void write_offer(struct fuzz *f, struct ct_shm_offer *o)
         o->block_bytes = near_page(f);
         break;
     case 4:
-        o->token = TOKEN - (fuzz_below(f, 8) == 0);
+        o->key = TOKEN - (fuzz_below(f, 8) == 0);
         break;
     case 5:
         o->claim = fuzz_number(f, 8);
@@ -314,13 +314,13 @@ static void write_offer(struct fuzz *f, struct ct_shm_offer *o)
     }
 }
 
-/* The owner copies from what it has announced alone, to what its peer has lent alone. */
+/* The owner copies from what it has exposed alone, to what its peer has lent alone. */
 static void offer(struct fuzz *f)
 {
     struct ct_attach view = {
         .theirs = &shelf, .blind = &blind, .log = &process.log, .pid = getpid()};
-    struct ct_shm_mate  reader = {.gone = lives, .announced = was_announced, .view = &view};
-    struct ct_shm_offer o = {.token = TOKEN};
+    struct ct_shm_mate  reader = {.gone = lives, .exposed = was_exposed, .view = &view};
+    struct ct_shm_offer o = {.key = TOKEN};
     _Atomic uint32_t    word = 1;
     const int           fd = lent_file(true);
     sent = calloc(1, SENT_BYTES);

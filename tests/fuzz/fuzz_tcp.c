@@ -27,23 +27,30 @@ static void on_slice(void *arg, uint8_t type, const void *hdr, size_t hdr_len, c
     fuzz_touch(data, len_bytes);
 }
 
-static const struct ct_area *on_place(void *arg, uint64_t token, uint64_t offset, size_t len_bytes)
+static const struct ct_area *on_place(void *arg, const struct ct_tcp_target *to, size_t len_bytes)
 {
     struct stream *l = arg;
     FUZZ_CHECK(l->placing == 0);
-    if (offset > TARGET || len_bytes > TARGET - offset || token == 7) {
+    if (to->offset > TARGET || len_bytes > TARGET - to->offset || to->key == 7) {
         return NULL;
     }
     l->placing = len_bytes;
     return &l->area;
 }
 
-static void on_placed(void *arg, uint64_t token, size_t len_bytes)
+static void on_placed(void *arg, const struct ct_tcp_target *to, size_t len_bytes, bool landed)
 {
     struct stream *l = arg;
-    (void)token;
-    FUZZ_CHECK(len_bytes == l->placing);
+    fuzz_touch(to, sizeof *to);
+    FUZZ_CHECK(!landed || len_bytes == l->placing);
     l->placing = 0;
+}
+
+static void on_done(void *arg, const struct ct_tcp_outcome *outcome)
+{
+    struct stream *l = arg;
+    fuzz_touch(outcome, sizeof *outcome);
+    ct_tcp_in_withdraw(&l->in, outcome->id); /* as what that leads to may */
 }
 
 static bool on_ack(void *arg, uint64_t position)
@@ -57,7 +64,7 @@ static void on_bye(void *arg)
     (void)arg;
 }
 
-static const struct ct_tcp_sink sink = {on_slice, on_place, on_placed, on_ack, on_bye};
+static const struct ct_tcp_sink sink = {on_slice, on_place, on_placed, on_done, on_ack, on_bye};
 
 /* These bytes as a socket brings them: into the places that the stream names, and spare memory. */
 static bool came(struct stream *l, const uint8_t *bytes, size_t len)
@@ -105,17 +112,20 @@ static bool frame(struct stream *l, struct fuzz *f)
     uint8_t              choice = (uint8_t)fuzz_number(f, 1);
     struct ct_tcp_head   h = {.magic = CT_TCP_FRAME_MAGIC,
                               .version = CT_TCP_VERSION,
-                              .kind = (uint8_t)(1 + (choice & 3)),
+                              .kind = (uint8_t)(1 + choice % 5),
                               .type = (uint8_t)fuzz_number(f, 1),
                               .flags = choice >> 4,
                               .number = l->in.number + (choice == 0xff),
                               .ack = fuzz_number(f, 2)};
     size_t               n;
-    struct ct_tcp_target to = {fuzz_number(f, 1), fuzz_number(f, 2)};
+    struct ct_tcp_target to = {.key = fuzz_number(f, 1), .offset = fuzz_number(f, 2)};
     uint8_t             *rest = fuzz_bytes(f, fuzz_below(f, 1500), &n);
     if (h.kind == CT_TCP_PUT) {
         h.hdr_len = sizeof to;
         h.len_bytes = (uint32_t)n;
+    } else if (h.kind == CT_TCP_DONE) {
+        h.hdr_len = (uint8_t)ct_min_size(n, sizeof(struct ct_tcp_outcome));
+        n = h.hdr_len;
     } else if (h.kind == CT_TCP_SLICE) {
         h.hdr_len = (uint8_t)ct_min_size(n, fuzz_below(f, 200));
         h.len_bytes = (uint32_t)(n - h.hdr_len);

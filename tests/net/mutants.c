@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Faults, a row of a table each: the functions that take the place of a transport's own, and what
- * some of them do. What such a function calls is the transport itself, `real`. Several put
- * operations off (`later`), one of which ends with each turn of
+ * Faults, each a change of some functions of a transport. What a change calls is the transport
+ * itself, `real`. Several put operations off (`later`), one of which ends with each turn of
  * progress: without a fault that conforms, too, and shows that what is above does not depend on
  * operations that end at once.
  */
@@ -12,27 +11,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct mutant {
-    const char *name;
-    bool        one_sided; /* of a transport with CT_NET_RMA */
-    bool        conforms;  /* no fault, but another way of doing things */
-
-    /* In place of the transport's; NULL: its own. */
-    int (*send)(struct ct_net_link *link, const struct ct_net_slice *slice);
-    void (*check_peers)(struct ct_net *net);
-    unsigned (*progress)(struct ct_net *net);
-    struct ct_net_rma_ops rma;
-
-    /* What mem_reg and post do to their arguments: reg_changed and post_changed. */
-    void (*region)(struct ct_net_region *region);
-    void (*op)(struct ct_net_rma *op);
-    /* Of operations that are put off: which goes first, and whether it has been told as done. */
-    bool last_first, tells_early;
-};
-
 static struct ct_net_ops     real;
-static struct ct_net_rma_ops real_rma;
-static const struct mutant  *mutant; /* the one that is tested */
+static struct ct_net_rma_ops real_rma, changed;
+
+/* One-sided functions that may be changed. */
+static void change_rma(struct ct_net_ops *ops)
+{
+    real = *ops;
+    real_rma = changed = *ops->rma;
+    ops->rma = &changed;
+}
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
@@ -107,9 +95,38 @@ static int send_spoilt(struct ct_net_link *link, const struct ct_net_slice *slic
     return real.send(link, &held.slice);
 }
 
+static void reorders(struct ct_net_ops *ops)
+{
+    real = *ops;
+    ops->send = send_reordered;
+}
+
+static void loses_messages(struct ct_net_ops *ops)
+{
+    real = *ops;
+    ops->send = send_lost;
+}
+
+static void duplicates(struct ct_net_ops *ops)
+{
+    real = *ops;
+    ops->send = send_twice;
+}
+
+static void spoils_bytes(struct ct_net_ops *ops)
+{
+    real = *ops;
+    ops->send = send_spoilt;
+}
+
 static void look_away(struct ct_net *net)
 {
     (void)net;
+}
+
+static void misses_death(struct ct_net_ops *ops)
+{
+    ops->check_peers = look_away;
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -119,59 +136,105 @@ static void no_dereg(struct ct_net_mr *mr)
     (void)mr;
 }
 
-static int reg_changed(struct ct_net *net, const struct ct_net_region *region,
-                       struct ct_net_mr **mr)
+static int reg_all_rights(struct ct_net *net, const struct ct_net_region *region,
+                          struct ct_net_mr **mr)
 {
     struct ct_net_region r = *region;
-    mutant->region(&r);
+    r.access = UINT32_MAX;
     return real_rma.mem_reg(net, &r, mr);
 }
 
-static void give_all_rights(struct ct_net_region *region)
+static int reg_any_peer(struct ct_net *net, const struct ct_net_region *region,
+                        struct ct_net_mr **mr)
 {
-    region->access = UINT32_MAX;
+    struct ct_net_region r = *region;
+    r.peer = CT_NET_ANY_PEER;
+    return real_rma.mem_reg(net, &r, mr);
 }
 
-static void let_all_peers(struct ct_net_region *region)
+static int reg_longer(struct ct_net *net, const struct ct_net_region *region, struct ct_net_mr **mr)
 {
-    region->peer = CT_NET_ANY_PEER;
+    struct ct_net_region r = *region;
+    struct ct_area      *area = malloc(sizeof *area); /* until the end of the process */
+    if (area == NULL) {
+        abort();
+    }
+    *area = *region->area;
+    area->len_bytes++;
+    r.area = area;
+    return real_rma.mem_reg(net, &r, mr);
 }
 
-static void lengthen(struct ct_net_region *region)
+static void keeps_keys(struct ct_net_ops *ops)
 {
-    region->len_bytes++;
+    change_rma(ops);
+    changed.mem_dereg = no_dereg;
+}
+
+static void ignores_rights(struct ct_net_ops *ops)
+{
+    change_rma(ops);
+    changed.mem_reg = reg_all_rights;
+}
+
+static void ignores_peer(struct ct_net_ops *ops)
+{
+    change_rma(ops);
+    changed.mem_reg = reg_any_peer;
+}
+
+static void ignores_range(struct ct_net_ops *ops)
+{
+    change_rma(ops);
+    changed.mem_reg = reg_longer;
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
+/* Does one with a change. */
 static int post_changed(struct ct_net_link *link, struct ct_net_rma *const ops[], unsigned n,
-                        unsigned *taken)
+                        unsigned *taken, void (*change)(struct ct_net_rma *op))
 {
     int rc = CTRAN_SUCCESS;
     for (*taken = 0; *taken < n && rc == CTRAN_SUCCESS;) {
         struct ct_net_rma  op = *ops[*taken];
         struct ct_net_rma *one = &op;
         unsigned           took = 0;
-        mutant->op(&op);
+        change(&op);
         rc = real_rma.post(link, &one, 1, &took);
         *taken += took;
     }
     return rc;
 }
 
-static void lose_byte(struct ct_net_rma *op)
+/* The next two change the caller's own: a transport may keep it for long. */
+static int post_short(struct ct_net_link *link, struct ct_net_rma *const ops[], unsigned n,
+                      unsigned *taken)
 {
-    op->len_bytes -= op->op == CT_NET_OP_PUT && op->len_bytes > 0;
+    for (unsigned i = 0; i < n; i++) {
+        ops[i]->len_bytes -= ops[i]->op == CT_NET_OP_PUT && ops[i]->len_bytes > 0;
+    }
+    return real_rma.post(link, ops, n, taken);
 }
 
-static void lose_notice(struct ct_net_rma *op)
+static int post_silent(struct ct_net_link *link, struct ct_net_rma *const ops[], unsigned n,
+                       unsigned *taken)
 {
-    op->notify = false;
+    for (unsigned i = 0; i < n; i++) {
+        ops[i]->notify = false;
+    }
+    return real_rma.post(link, ops, n, taken);
 }
 
 static void lose_result(struct ct_net_rma *op)
 {
     op->result = NULL;
+}
+
+static int post_deaf(struct ct_net_link *link, struct ct_net_rma *const ops[], unsigned n,
+                     unsigned *taken)
+{
+    return post_changed(link, ops, n, taken, lose_result);
 }
 
 static int post_twice(struct ct_net_link *link, struct ct_net_rma *const ops[], unsigned n,
@@ -199,6 +262,36 @@ static int post_agreeing(struct ct_net_link *link, struct ct_net_rma *const ops[
     return rc;
 }
 
+static void loses_a_byte(struct ct_net_ops *ops)
+{
+    change_rma(ops);
+    changed.post = post_short;
+}
+
+static void loses_notices(struct ct_net_ops *ops)
+{
+    change_rma(ops);
+    changed.post = post_silent;
+}
+
+static void loses_results(struct ct_net_ops *ops)
+{
+    change_rma(ops);
+    changed.post = post_deaf;
+}
+
+static void repeats_atomics(struct ct_net_ops *ops)
+{
+    change_rma(ops);
+    changed.post = post_twice;
+}
+
+static void refuses_nothing(struct ct_net_ops *ops)
+{
+    change_rma(ops);
+    changed.post = post_agreeing;
+}
+
 /* ---- operations that end later --------------------------------------------------------------- */
 
 struct later {
@@ -210,6 +303,7 @@ struct later {
 };
 
 static struct ct_list later = {&later, &later};
+static bool           last_first, tells_early;
 
 static struct later *put_off(struct ct_net_link *link, struct ct_net_rma *op,
                              struct ct_net_comp *comp)
@@ -233,7 +327,7 @@ static int post_later(struct ct_net_link *link, struct ct_net_rma *const ops[], 
             return CTRAN_ERR_UNSUPPORTED_OPERATION;
         }
         struct later *l = put_off(link, op, op->comp);
-        if (mutant->tells_early) {
+        if (tells_early) {
             l->copy = *op;
             l->copy.comp = l->comp = &nobody;
             l->op = &l->copy;
@@ -261,8 +355,7 @@ static unsigned progress_later(struct ct_net *net)
     if (ct_list_empty(&later)) {
         return n;
     }
-    struct later *l =
-        CT_LIST_ENTRY(mutant->last_first ? later.prev : later.next, struct later, node);
+    struct later       *l = CT_LIST_ENTRY(last_first ? later.prev : later.next, struct later, node);
     struct ct_net_comp *comp = l->comp;
     const uint32_t      before = comp->pending;
     if (l->op == NULL) {
@@ -271,7 +364,9 @@ static unsigned progress_later(struct ct_net *net)
         return n;
     }
     ct_list_remove(&l->node);
-    free(l);
+    if (!tells_early) { /* a transport may keep the copy until the end of the process */
+        free(l);
+    }
     if (before > 0 && comp->pending == 0 && comp->done != NULL) {
         comp->done(comp);
     }
@@ -285,6 +380,35 @@ static void flush_all(struct ct_net_link *link, struct ct_net_comp *comp)
         (void)progress_later(link->net);
     }
     real_rma.flush(link, comp);
+}
+
+static void delays(struct ct_net_ops *ops)
+{
+    change_rma(ops);
+    changed.post = post_later;
+    changed.fence = fence_later;
+    changed.flush = flush_later;
+    ops->progress = progress_later;
+}
+
+static void flushes_early(struct ct_net_ops *ops)
+{
+    delays(ops);
+    changed.flush = real_rma.flush;
+}
+
+static void has_no_fence(struct ct_net_ops *ops)
+{
+    delays(ops);
+    changed.fence = real_rma.fence;
+    changed.flush = flush_all;
+    last_first = true;
+}
+
+static void ends_early(struct ct_net_ops *ops)
+{
+    delays(ops);
+    tells_early = true;
 }
 
 /* The notification goes at once, with no byte; the data comes later. */
@@ -305,54 +429,35 @@ static int post_notice_first(struct ct_net_link *link, struct ct_net_rma *const 
     return post_later(link, ops, n, taken);
 }
 
+static void notifies_early(struct ct_net_ops *ops)
+{
+    delays(ops);
+    changed.post = post_notice_first;
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define PUTS_OFF(post_, fence_, flush_)                                                            \
-    .progress = progress_later, .rma = {.post = post_, .fence = fence_, .flush = flush_}
-
 static const struct mutant mutants[] = {
-    {"reorders", .send = send_reordered},
-    {"loses-messages", .send = send_lost},
-    {"duplicates", .send = send_twice},
-    {"spoils-bytes", .send = send_spoilt},
-    {"misses-death", true, .check_peers = look_away},
-    {"keeps-keys", true, .rma.mem_dereg = no_dereg},
-    {"ignores-rights", true, .rma.mem_reg = reg_changed, .region = give_all_rights},
-    {"ignores-peer", true, .rma.mem_reg = reg_changed, .region = let_all_peers},
-    {"ignores-range", true, .rma.mem_reg = reg_changed, .region = lengthen},
-    {"loses-a-byte", true, .rma.post = post_changed, .op = lose_byte},
-    {"loses-notices", true, .rma.post = post_changed, .op = lose_notice},
-    {"loses-results", true, .rma.post = post_changed, .op = lose_result},
-    {"repeats-atomics", true, .rma.post = post_twice},
-    {"refuses-nothing", true, .rma.post = post_agreeing},
-    {"delays", true, true, PUTS_OFF(post_later, fence_later, flush_later)},
-    {"flushes-early", true, false, PUTS_OFF(post_later, fence_later, NULL)},
-    {"has-no-fence", true, false, PUTS_OFF(post_later, NULL, flush_all), .last_first = true},
-    {"ends-early", true, false, PUTS_OFF(post_later, fence_later, flush_later),
-     .tells_early = true},
-    {"notifies-early", true, false, PUTS_OFF(post_notice_first, fence_later, flush_later)},
+    {"reorders", MUTANT_MESSAGES, false, reorders},
+    {"loses-messages", MUTANT_MESSAGES, false, loses_messages},
+    {"duplicates", MUTANT_MESSAGES, false, duplicates},
+    {"spoils-bytes", MUTANT_MESSAGES, false, spoils_bytes},
+    {"misses-death", MUTANT_ORIGIN, false, misses_death},
+    {"keeps-keys", MUTANT_ORIGIN, false, keeps_keys},
+    {"ignores-rights", MUTANT_ORIGIN, false, ignores_rights},
+    {"ignores-peer", MUTANT_ORIGIN, false, ignores_peer},
+    {"ignores-range", MUTANT_ORIGIN, false, ignores_range},
+    {"loses-a-byte", MUTANT_RMA, false, loses_a_byte},
+    {"loses-notices", MUTANT_RMA, false, loses_notices},
+    {"loses-results", MUTANT_ORIGIN, false, loses_results},
+    {"repeats-atomics", MUTANT_ORIGIN, false, repeats_atomics},
+    {"refuses-nothing", MUTANT_ORIGIN, false, refuses_nothing},
+    {"delays", MUTANT_RMA, true, delays},
+    {"flushes-early", MUTANT_RMA, false, flushes_early},
+    {"has-no-fence", MUTANT_ORIGIN, false, has_no_fence},
+    {"ends-early", MUTANT_RMA, false, ends_early},
+    {"notifies-early", MUTANT_ORIGIN, false, notifies_early},
 };
-
-#define REPLACE(slot, function) ((slot) = (function) != NULL ? (function) : (slot))
-
-void mutant_spoil(const struct mutant *m, struct ct_net_ops *ops)
-{
-    static struct ct_net_rma_ops changed;
-    mutant = m;
-    real = *ops;
-    REPLACE(ops->send, m->send);
-    REPLACE(ops->check_peers, m->check_peers);
-    REPLACE(ops->progress, m->progress);
-    if (m->one_sided) {
-        real_rma = changed = *ops->rma;
-        REPLACE(changed.mem_reg, m->rma.mem_reg);
-        REPLACE(changed.mem_dereg, m->rma.mem_dereg);
-        REPLACE(changed.post, m->rma.post);
-        REPLACE(changed.fence, m->rma.fence);
-        REPLACE(changed.flush, m->rma.flush);
-        ops->rma = &changed;
-    }
-}
 
 const struct mutant *mutant_find(const char *name)
 {
@@ -364,11 +469,19 @@ const struct mutant *mutant_find(const char *name)
     return NULL;
 }
 
+static bool has_needs(const struct ct_net_ops *ops, enum mutant_needs needs)
+{
+    struct ct_net_cost cost;
+    const bool         has_rma = (ops->caps & CT_NET_RMA) != 0;
+    return needs == MUTANT_MESSAGES || (needs == MUTANT_RMA && has_rma) ||
+           (has_rma && ops->rma->typical(CT_NET_OP_PUT, CT_NET_REACH_MAPPED, &cost) == CTRAN_SUCCESS);
+}
+
 void mutants_list(const char *transport)
 {
     const struct ct_net_ops *ops = ct_net_find(transport);
     for (size_t i = 0; ops != NULL && i < CT_ARRAY_LEN(mutants); i++) {
-        if (!mutants[i].one_sided || (ops->caps & CT_NET_RMA) != 0) {
+        if (has_needs(ops, mutants[i].needs)) {
             (void)printf("%s%s\n", mutants[i].conforms ? "+" : "", mutants[i].name);
         }
     }

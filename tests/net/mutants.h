@@ -5,12 +5,21 @@
 
 #include "net/net.h"
 
-struct mutant;
+/* For which transports a mutant makes sense. */
+enum mutant_needs {
+    MUTANT_MESSAGES, /* all */
+    MUTANT_RMA,      /* those with CT_NET_RMA */
+    MUTANT_ORIGIN,   /* those whose operations the origin carries out, before post returns */
+};
 
-/* By name; NULL: there is none. */
+struct mutant {
+    const char       *name;
+    enum mutant_needs needs;
+    bool              conforms; /* no fault, but another way of doing things */
+    void (*spoil)(struct ct_net_ops *ops);
+};
+
 const struct mutant *mutant_find(const char *name);
-/* Puts the fault into a transport's functions. One in a process. */
-void mutant_spoil(const struct mutant *m, struct ct_net_ops *ops);
 /* Prints the names of those that make sense for a transport, one a line; "+" before those that
  * conform. */
 void mutants_list(const char *transport);

@@ -43,6 +43,7 @@ unit_tests = \
 	tests/unit/test_place \
 	tests/unit/test_router \
 	tests/unit/test_proto \
+	tests/unit/test_protocol \
 	tests/unit/test_rail \
 	tests/unit/test_rail_map \
 	tests/unit/test_published \
@@ -204,6 +205,9 @@ tests_unit_test_machine_sysfs_SOURCES = tests/unit/test_machine_sysfs.c tests/un
 tests_unit_test_machine_sysfs_CPPFLAGS = $(machine_cppflags)
 tests_unit_test_machine_sysfs_CFLAGS = $(unit_cflags)
 tests_unit_test_machine_sysfs_LDADD = $(unit_ldadd) $(HWLOC_LIBS)
+tests_unit_test_protocol_SOURCES = tests/unit/test_protocol.c tests/unit/unit.h
+tests_unit_test_protocol_CFLAGS = $(unit_cflags)
+tests_unit_test_protocol_LDADD = $(unit_ldadd)
 tests_unit_test_match_SOURCES = tests/unit/test_match.c tests/unit/unit.h
 tests_unit_test_match_CFLAGS = $(unit_cflags)
 tests_unit_test_match_LDADD = $(unit_ldadd)

@@ -137,6 +137,7 @@ static void test_blind(void **state)
 
 static _Thread_local const struct ct_net_ops *real;
 static _Thread_local struct ct_net_ops        changed; /* a copy of them, and something else */
+static _Thread_local struct ct_net_rma_ops    changed_rma;
 
 /* The transport to rank `id`. */
 static struct ct_net *net_to(struct rank *r, uint32_t id)
@@ -148,11 +149,25 @@ static struct ct_net *net_to(struct rank *r, uint32_t id)
     return net;
 }
 
-static int get_nothing(struct ct_net_link *link, const struct ct_area *area,
-                       const struct ct_net_remote *from)
+static int post_nothing(struct ct_net_link *link, struct ct_net_rma *const ops[], unsigned n,
+                        unsigned *taken)
 {
-    (void)link, (void)area, (void)from;
+    (void)link, (void)ops, (void)n;
+    *taken = 0;
     return CTRAN_ERR_UNSUPPORTED_OPERATION;
+}
+
+/* Has one-sided operations go through `post`. */
+static void change_post(struct ct_net *net,
+                        int (*post)(struct ct_net_link *link, struct ct_net_rma *const ops[],
+                                    unsigned n, unsigned *taken))
+{
+    real = net->ops;
+    changed = *real;
+    changed_rma = *real->rma;
+    changed_rma.post = post;
+    changed.rma = &changed_rma;
+    net->ops = &changed;
 }
 
 /* A rank that cannot read what some operations expose gets it all the same; once it can, all expose
@@ -166,10 +181,7 @@ static void blind_for_a_while(struct rank *r, void *arg)
     unsigned                      turn = 0, exposed = 0;
     (void)arg;
     RANK_EQUAL(r, b->read_k, b->k);
-    real = net->ops;
-    changed = *real;
-    changed.get = r->me == 1 ? get_nothing : real->get;
-    net->ops = &changed;
+    change_post(net, r->me == 1 ? post_nothing : net->ops->rma->post);
     for (; turn < SHUT; turn++) {
         alltoall(r, send, recv, COUNT, turn);
     }
@@ -267,10 +279,10 @@ static void test_recalled(void **state)
 static _Thread_local struct ct_shm_coll *late;
 
 /* Reads, and then the owner recalls it. */
-static int get_late(struct ct_net_link *link, const struct ct_area *area,
-                    const struct ct_net_remote *from)
+static int post_late(struct ct_net_link *link, struct ct_net_rma *const ops[], unsigned n,
+                     unsigned *taken)
 {
-    const int rc = real->get(link, area, from);
+    const int rc = real->rma->post(link, ops, n, taken);
     atomic_store(&late->shared->member[0].recalled, CTRAN_ERR_PROC_FAILED);
     return rc;
 }
@@ -290,11 +302,8 @@ static void recalled_late(struct rank *r, void *arg)
     if (r->me == 1) {
         struct ct_net              *net = net_to(r, 0);
         struct ct_shm_coll_attached in = {.rank = 0, .note = &ct_shm_coll_slot_of(b, 0)->note};
-        real = net->ops;
         late = b;
-        changed = *real;
-        changed.get = get_late;
-        net->ops = &changed;
+        change_post(net, post_late);
         RANK_EQUAL(r,
                    ct_shm_coll_attach(b, &in, COUNT * sizeof send[0], (char *)recv, sizeof send[0]),
                    CTRAN_ERR_PROC_FAILED);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Long messages that are read where they lie: a reader that asks its sender for help with what that
- * one has not announced to it is lost, and nothing is touched; one that asks with a message that is
- * not known any more gets no help, and that is all; which messages are taken from where
- * they are seen, and which are copied by a read; whose sender is not asked for help with that; that
- * messages which are there together are read together, where that is any better, and in their turn.
+ * one has not exposed to it is lost, and nothing is touched; one that asks with a key that is not
+ * known any more gets no help, and that is all; which messages are taken from where they are seen,
+ * and which are copied by a read; what a sender that takes a message back is told.
  */
 #define CT_FOLDER "unit"
 #include <stdatomic.h>
@@ -42,27 +41,27 @@ static void greet(struct rank *r, uint32_t other)
 
 /* ---- offers that lie ------------------------------------------------------------------------- */
 
-/* Where rank 1 asks for a block, from the beginning of what rank 0 has announced to it, by which
- * name, from the right one on, and what rank 0 makes of it. */
+/* Where rank 1 asks for a block, from the beginning of what rank 0 has exposed to it, by which key,
+ * from the right one on, and what rank 0 makes of it. */
 enum answer { GIVES, GIVES_NOT, FAILS };
 struct wish {
-    int64_t     from, token;
+    int64_t     from, key;
     enum answer answer;
 };
 
-static unsigned char announced[LONG], given[BLOCK];
+static unsigned char exposed[LONG], given[BLOCK];
 
 /* As a reader does it. The sender has announced its message before and stands still. */
 static void ask(struct rank *r, const struct wish *wish) CT_UNCHECKED
 {
     struct ct_shm_segment seg = ranks_segment(r, 0);
     struct ct_shm_offer  *offer = ct_shm_segment_offer(&seg, 1);
-    const uint64_t        token = ranks_of(r, 0)->p.p2p->next_id; /* of its newest message */
+    const uint64_t        key = ct_ep_region_key(ranks_of(r, 0)->p.ep->regions); /* the only one */
     atomic_store(&offer->to, (uintptr_t)given);
-    atomic_store(&offer->from, (uintptr_t)announced + (uint64_t)wish->from);
+    atomic_store(&offer->from, (uintptr_t)exposed + (uint64_t)wish->from);
     atomic_store(&offer->len_bytes, BLOCK);
     atomic_store(&offer->block_bytes, BLOCK);
-    atomic_store(&offer->token, token + (uint64_t)wish->token);
+    atomic_store(&offer->key, key + (uint64_t)wish->key);
     atomic_store(&offer->done, 0);
     atomic_store(&offer->failed, 0);
     atomic_store(&offer->claim, UINT64_C(9) << 32 | 1);
@@ -76,11 +75,11 @@ static _Atomic bool helped;
 static void helper(struct rank *r, const struct wish *wish)
 {
     struct ct_p2p_req send;
-    memset(announced, 7, LONG);
+    memset(exposed, 7, LONG);
     memset(given, 1, BLOCK);
     atomic_store(&helped, false);
     ct_p2p_isend(&r->p, &send, ranks_ep(r, 1), (struct ct_p2p_key){CTX, 0, 2},
-                 &(struct ct_area){.base = announced, .len_bytes = LONG});
+                 &(struct ct_area){.base = exposed, .len_bytes = LONG});
     RANK_CHECK(r, !send.base.done);
     ranks_sync(r);
     if (wish->answer != FAILS) {
@@ -140,7 +139,7 @@ static void test_offers(void **state)
         {LONG - BLOCK + 1, 0, FAILS}, /* a byte too far */
         {-1, 0, FAILS},
         {INT64_MIN, 0, FAILS},
-        {0, 1, GIVES_NOT}, /* there is no such message */
+        {0, 1, GIVES_NOT}, /* there is no such region */
         {0, -1, GIVES_NOT},
         {INT64_MIN, -1, GIVES_NOT},
     };
@@ -152,33 +151,31 @@ static void test_offers(void **state)
 
 /* ---- messages that are seen ------------------------------------------------------------------ */
 
-/* The transport of rank 1, for which all memory is lent. */
-static struct ct_net_ops seeing;
-static unsigned          gets, views;
-static bool              alone;           /* the last get */
-static unsigned          fins, fins_then; /* sent, and when the last get began */
-static uint8_t           fin_id;          /* the same in all ranks */
+/* The transport of rank 1, which is of one process with rank 0 and sees all its memory. */
+static struct ct_net_ops     seeing;
+static struct ct_net_rma_ops seeing_rma;
+static unsigned              gets, views;
+static unsigned              fins, fins_then; /* sent, and when the last get began */
+static uint8_t               fin_id;          /* the same in all ranks */
 
-static int count_get(struct ct_net_link *link, const struct ct_area *area,
-                     const struct ct_net_remote *from)
+static int count_post(struct ct_net_link *link, struct ct_net_rma *const ops[], unsigned n,
+                      unsigned *taken)
 {
-    gets++;
+    gets += ops[0]->op == CT_NET_OP_GET;
     fins_then = fins;
-    alone = from->alone;
-    return ct_net_shm.get(link, area, from);
+    return ct_net_shm.rma->post(link, ops, n, taken);
+}
+
+static void *count_map(struct ct_net_rkey *rkey)
+{
+    views++;
+    return ct_net_shm.rma->map(rkey);
 }
 
 static int count_fin(struct ct_net_link *link, const struct ct_net_slice *slice)
 {
     fins += slice->type == fin_id;
     return ct_net_shm.send(link, slice);
-}
-
-static const void *see(struct ct_net_link *link, const struct ct_net_remote *of)
-{
-    (void)link;
-    views++;
-    return (const void *)(uintptr_t)of->addr;
 }
 
 struct taken {
@@ -204,16 +201,13 @@ static void count_all(struct rank *r) CT_UNCHECKED
     }
     RANK_CHECK(r, i < set->nnets);
     seeing = ct_net_shm;
-    seeing.get = count_get;
+    seeing_rma = *ct_net_shm.rma;
+    seeing_rma.post = count_post;
+    seeing_rma.map = count_map;
+    seeing.rma = &seeing_rma;
     seeing.send = count_fin;
     fin_id = r->p.p2p->ids.fin;
     set->nets[i]->ops = &seeing;
-}
-
-static void see_all(struct rank *r)
-{
-    count_all(r);
-    seeing.view = see;
 }
 
 /* What is taken is taken from where it lies; what is too long for that is copied by a read, at
@@ -226,7 +220,7 @@ static void take_seen(struct rank *r, void *arg)
     const struct ct_p2p_key key = {CTX, 0, 1};
     (void)arg;
     if (r->me == 1) {
-        see_all(r);
+        count_all(r);
     }
     for (size_t i = 0; i < CT_ARRAY_LEN(lengths); i++) {
         struct taken         t = {.from = NULL};
@@ -261,61 +255,6 @@ static void test_seen(void **state)
         ranks_run(&(struct ranks_args){
             .n = 2, .threaded = threaded != 0, .settings = reads, .body = take_seen});
     }
-}
-
-/* ---- both ways at once ----------------------------------------------------------------------- */
-
-static void send_long(struct rank *r, struct ct_p2p_req *req)
-{
-    static unsigned char out[2][LONG];
-    ct_p2p_isend(&r->p, req, ranks_ep(r, 1 - r->me), (struct ct_p2p_key){CTX, (int32_t)r->me, 3},
-                 &(struct ct_area){.base = out[r->me], .len_bytes = LONG});
-}
-
-static void recv_long(struct rank *r)
-{
-    static unsigned char in[2][LONG];
-    struct ct_p2p_req    req;
-    const int32_t        from = 1 - (int32_t)r->me;
-    ct_p2p_irecv(&r->p, &req, ranks_ep(r, (uint32_t)from), (struct ct_p2p_key){CTX, from, 3},
-                 &(struct ct_area){.base = in[r->me], .len_bytes = LONG});
-    expect_end(r, &req, CTRAN_SUCCESS);
-}
-
-/* A sender for which there is something to read as well is at that. */
-static void both_ways(struct rank *r, void *arg)
-{
-    struct ct_p2p_req send;
-    (void)arg;
-    if (r->me == 1) {
-        see_all(r);
-    }
-    for (int turn = 0; turn < 3; turn++) {
-        const bool both = turn == 1;
-        gets = 0;
-        ranks_sync(r);
-        if (r->me == 0 || both) {
-            send_long(r, &send);
-        }
-        if (r->me == 1) {
-            recv_long(r);
-            RANK_EQUAL(r, gets, 1);
-            RANK_EQUAL(r, alone, both);
-        } else if (both) {
-            recv_long(r);
-        }
-        if (r->me == 0 || both) {
-            expect_end(r, &send, CTRAN_SUCCESS);
-        }
-        ranks_sync(r);
-    }
-}
-
-static void test_both_ways(void **state)
-{
-    (void)state;
-    static const char *const reads[] = {"CTRAN_SHM_SINGLE_COPY", "auto", NULL};
-    ranks_run(&(struct ranks_args){.n = 2, .settings = reads, .body = both_ways});
 }
 
 /* ---- messages that are taken back ------------------------------------------------------------ */
@@ -372,7 +311,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_offers),
         cmocka_unit_test(test_seen),
-        cmocka_unit_test(test_both_ways),
         cmocka_unit_test(test_take_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

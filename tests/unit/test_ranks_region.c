@@ -12,6 +12,7 @@ enum { BYTES = 100 };
 
 static char memory[BYTES];
 
+/* CT_REFUSED, too, where there is no such key. */
 static int look(struct rank *r, uint32_t peer, uint64_t key, uint64_t offset, uint64_t len,
                 uint32_t access)
 {
@@ -20,7 +21,7 @@ static int look(struct rank *r, uint32_t peer, uint64_t key, uint64_t offset, ui
     const int rc = ct_ep_region_find(ranks_ep(r, peer), key, offset, len, access, &found);
     ct_domain_leave(&r->p);
     RANK_EQUAL(r, rc == CTRAN_SUCCESS, found != NULL);
-    return rc;
+    return rc == CT_AGAIN ? CT_REFUSED : rc;
 }
 
 static struct ct_ep_region *expose(struct rank *r, uint32_t access, uint32_t peer)
@@ -145,43 +146,40 @@ static void test_failure(void **state)
     ranks_run(&(struct ranks_args){.n = 3, .body = failure});
 }
 
-/* ---- users of transient keys ----------------------------------------------------------------- */
+/* ---- what transports ask --------------------------------------------------------------------- */
 
-static unsigned asked;
-
-static int announced(struct ct_ep *to, const struct ct_net_remote *what)
+/* A transport that carries an operation of a peer out learns what the key stands for, for this peer
+ * and these rights alone, until the region is withdrawn. */
+static void asked_for(struct rank *r, void *arg)
 {
-    (void)to;
-    asked++;
-    return what->len_bytes == 5 ? CTRAN_SUCCESS : CTRAN_ERR_INTERN;
-}
-
-/* Several users share the table: each is asked about its own keys, nobody about others. */
-static void users(struct rank *r, void *arg)
-{
-    static const struct ct_ep_keys mine = {.announced = announced};
+    static char                 bytes[64];
+    const struct ct_ep_exposure what = {
+        .base = bytes, .len_bytes = sizeof bytes, .access = CT_NET_REMOTE_WRITE, .peer = 0};
+    struct ct_ep_region  *region;
+    const struct ct_area *area;
     (void)arg;
-    const uint64_t bits = ct_ep_register_keys(&r->p, &mine);
     ct_domain_enter(&r->p);
     const struct ct_net_env *env = &r->p.ep->env;
-    struct ct_net_remote     what = {.token = bits | 77, .len_bytes = 5};
-    RANK_EQUAL(r, env->announced(ranks_ep(r, 0), &what), CTRAN_SUCCESS);
-    RANK_EQUAL(r, asked, 1);
-    what.token = r->p.p2p->next_id + 1; /* p2p's, of which there is none */
-    RANK_EQUAL(r, env->announced(ranks_ep(r, 0), &what), CT_AGAIN);
-    what.token = bits + (UINT64_C(1) << 56); /* nobody's */
-    RANK_EQUAL(r, env->announced(ranks_ep(r, 0), &what), CT_AGAIN);
-    what.token = UINT64_MAX;
-    RANK_EQUAL(r, env->announced(ranks_ep(r, 0), &what), CT_AGAIN);
-    RANK_CHECK(r, env->place(ranks_ep(r, 0), UINT64_MAX, 0, 1) == NULL);
-    RANK_EQUAL(r, asked, 1);
+    struct ct_ep            *zero = ranks_ep(r, 0), *one = ranks_ep(r, 1);
+    RANK_EQUAL(r, ct_ep_expose(&r->p, &what, &region), CTRAN_SUCCESS);
+    const uint64_t key = ct_ep_region_key(region);
+    RANK_EQUAL(r, env->region(zero, key, 0, 64, CT_NET_REMOTE_WRITE, &area), CTRAN_SUCCESS);
+    RANK_CHECK(r, area->base == bytes && area->len_bytes == sizeof bytes);
+    RANK_EQUAL(r, env->region(zero, key, 60, 5, CT_NET_REMOTE_WRITE, &area), CT_REFUSED);
+    RANK_CHECK(r, area == NULL);
+    RANK_EQUAL(r, env->region(zero, key, UINT64_MAX, 2, CT_NET_REMOTE_WRITE, &area), CT_REFUSED);
+    RANK_EQUAL(r, env->region(zero, key, 0, 1, CT_NET_REMOTE_READ, &area), CT_REFUSED);
+    RANK_EQUAL(r, env->region(one, key, 0, 1, CT_NET_REMOTE_WRITE, &area), CT_REFUSED);
+    RANK_EQUAL(r, env->region(zero, key + 1, 0, 1, CT_NET_REMOTE_WRITE, &area), CT_AGAIN);
+    ct_ep_withdraw(region);
+    RANK_EQUAL(r, env->region(zero, key, 0, 1, CT_NET_REMOTE_WRITE, &area), CT_AGAIN);
     ct_domain_leave(&r->p);
 }
 
-static void test_users(void **state)
+static void test_asked_for(void **state)
 {
     (void)state;
-    ranks_run(&(struct ranks_args){.n = 1, .body = users});
+    ranks_run(&(struct ranks_args){.n = 2, .body = asked_for});
 }
 
 int main(void)
@@ -190,7 +188,7 @@ int main(void)
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_bad),
         cmocka_unit_test(test_failure),
-        cmocka_unit_test(test_users),
+        cmocka_unit_test(test_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

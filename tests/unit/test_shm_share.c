@@ -35,23 +35,23 @@ static bool is_gone(void *arg)
     return true;
 }
 
-/* All of the stage's is announced, under one token. */
+/* All of the stage's is exposed, under one key. */
 enum { TOKEN = 77 };
 
-static unsigned char *announced_at;
+static unsigned char *exposed_at;
 
-static int is_announced(void *arg, const struct ct_net_remote *what)
+static int is_exposed(void *arg, const struct ct_shm_remote *what)
 {
-    const uint64_t at = what->addr - (uintptr_t)announced_at;
+    const uint64_t at = what->addr - (uintptr_t)exposed_at;
     (void)arg;
-    if (what->token != TOKEN) {
+    if (what->key != TOKEN) {
         return CT_AGAIN;
     }
     return at <= MOST && what->len_bytes <= MOST - at ? CTRAN_SUCCESS : CTRAN_ERR_INTERN;
 }
 
 static const struct ct_shm_mate fine = {
-    .how = CT_SHM_COPY_DIRECT, .gone = lives, .announced = is_announced};
+    .how = CT_SHM_COPY_DIRECT, .gone = lives, .exposed = is_exposed};
 
 static struct stage *make(struct ct_shm_mate reader, unsigned pause)
 {
@@ -61,7 +61,7 @@ static struct stage *make(struct ct_shm_mate reader, unsigned pause)
     s->pause = pause;
     s->theirs = malloc(MOST);
     s->mine = malloc(MOST + 1);
-    announced_at = s->theirs;
+    exposed_at = s->theirs;
     for (size_t i = 0; i < MOST; i++) {
         s->theirs[i] = (unsigned char)(i * 2654435761u >> 13);
     }
@@ -94,7 +94,7 @@ static void *owner(void *arg)
 
 static int read_part(struct stage *s, size_t at, size_t len)
 {
-    struct ct_net_remote from = {(uintptr_t)(s->theirs + at), len, TOKEN, false};
+    struct ct_shm_remote from = {(uintptr_t)(s->theirs + at), len, TOKEN};
     return ct_shm_share_read(&s->offer, &s->word, PLACE, &fine, s->mine, &from);
 }
 
@@ -197,10 +197,10 @@ static void *takes_word(void *arg)
 }
 
 /* An owner that found the word this reader's a long time ago, and is slow. */
-static int is_announced_late(void *arg, const struct ct_net_remote *what)
+static int is_exposed_late(void *arg, const struct ct_shm_remote *what)
 {
     sched_yield();
-    return is_announced(arg, what);
+    return is_exposed(arg, what);
 }
 
 static void *late_owner(void *arg)
@@ -233,7 +233,7 @@ static void test_taken_at_once(void **state)
     enum { ROUNDS = 5000, BYTES = 8000 };
     unsigned char      same[BYTES];
     struct ct_shm_mate reader = fine;
-    reader.announced = is_announced_late;
+    reader.exposed = is_exposed_late;
     struct stage *s = make(reader, 0);
     pthread_t     threads[2];
     unsigned      offers = 0;
@@ -276,7 +276,7 @@ static void test_owner_dies(void **state)
     (void)state;
     struct ct_shm_mate   mate = {.how = CT_SHM_COPY_DIRECT, .gone = is_gone};
     struct stage        *s = make(mate, 0);
-    struct ct_net_remote from = {(uintptr_t)s->theirs, MOST, TOKEN, false};
+    struct ct_shm_remote from = {(uintptr_t)s->theirs, MOST, TOKEN};
     pthread_t            thread;
     int                  rc = CTRAN_SUCCESS;
     assert_int_equal(pthread_create(&thread, NULL, dies, s), 0);
@@ -301,7 +301,7 @@ static void offer_three(struct stage *s)
     atomic_store(&s->offer.from, (uintptr_t)s->theirs);
     atomic_store(&s->offer.len_bytes, 3 * BLOCK);
     atomic_store(&s->offer.block_bytes, BLOCK);
-    atomic_store(&s->offer.token, TOKEN);
+    atomic_store(&s->offer.key, TOKEN);
     atomic_store(&s->offer.claim, UINT64_C(1) << 32 | 3);
     atomic_store(&s->word, PLACE + 1);
 }
@@ -320,7 +320,7 @@ static void expect_refused(struct stage *s)
     expect_nothing(s, CTRAN_ERR_INTERN);
 }
 
-/* The owner touches nothing that it has not announced, whatever stands in the offer. */
+/* The owner touches nothing that it has not exposed, whatever stands in the offer. */
 static void test_reader_lies(void **state)
 {
     (void)state;
@@ -344,21 +344,21 @@ static void test_reader_lies(void **state)
     drop(s);
 }
 
-/* A message that is over, of which the reader cannot know: it reads by itself, as without help. */
+/* A region that is withdrawn, of which the reader cannot know: it reads as without help. */
 static void test_forgotten(void **state)
 {
     (void)state;
     struct stage *s = make(fine, 0);
     pthread_t     thread;
     offer_three(s);
-    atomic_store(&s->offer.token, TOKEN + 1);
+    atomic_store(&s->offer.key, TOKEN + 1);
     expect_nothing(s, CT_AGAIN);
     assert_int_equal(atomic_load(&s->word), 0);
     assert_int_equal(atomic_load(&s->offer.done), 1);
     assert_int_equal(atomic_load(&s->offer.failed), 1);
     assert_int_equal(pthread_create(&thread, NULL, owner, s), 0);
     for (unsigned i = 0; i < READS; i++) {
-        const struct ct_net_remote from = {(uintptr_t)s->theirs, MOST, TOKEN + 1, false};
+        const struct ct_shm_remote from = {(uintptr_t)s->theirs, MOST, TOKEN + 1};
         memset(s->mine, 0xee, MOST);
         assert_int_equal(ct_shm_share_read(&s->offer, &s->word, PLACE, &fine, s->mine, &from),
                          CTRAN_SUCCESS);
@@ -424,15 +424,12 @@ static void test_owner_lies(void **state)
 }
 
 /* Whether a read of `bytes` from the owner at seat 0 is one. */
-static bool shares(const struct ct_net_env *env, uint64_t bytes, bool owner_reads)
+static bool shares(const struct ct_net_env *env, uint64_t bytes)
 {
-    static char          to[MOST];
-    const struct ct_area area = {.base = to, .len_bytes = MOST};
-    return ct_shm_shares(env, 0, &area,
-                         &(struct ct_net_remote){.len_bytes = bytes, .alone = owner_reads});
+    return ct_shm_shares(env, 0, bytes);
 }
 
-/* Long ones, where the owner has nothing better to do, and a core to do it on. */
+/* Long ones, where the owner has a core to do it on. */
 static void test_shares(void **state)
 {
     enum { LEAST = 1 << 16 };
@@ -442,22 +439,21 @@ static void test_shares(void **state)
     struct ct_net_env        env = {.cfg = &cfg};
     cpu_set_t                before, one;
     (void)state;
-    assert_true(shares(&env, LEAST, false));
-    assert_false(shares(&env, LEAST - 1, false));
-    assert_false(shares(&env, LEAST, true));
+    assert_true(shares(&env, LEAST));
+    assert_false(shares(&env, LEAST - 1));
     assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
     const int here = sched_getcpu();
     CPU_ZERO(&one);
     CPU_SET((unsigned)here, &one);
     assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
     env.placement = &placement;
-    assert_true(shares(&env, LEAST, false)); /* nobody knows where it is */
+    assert_true(shares(&env, LEAST)); /* nobody knows where it is */
     atomic_store(&all[0].core, here + 2);
-    assert_true(shares(&env, LEAST, false));
+    assert_true(shares(&env, LEAST));
     atomic_store(&all[0].core, -(here + 1));
-    assert_false(shares(&env, LEAST, false));
+    assert_false(shares(&env, LEAST));
     atomic_store(&all[0].core, here + 1);
-    assert_false(shares(&env, LEAST, false));
+    assert_false(shares(&env, LEAST));
     assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
 }
 

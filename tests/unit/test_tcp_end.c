@@ -221,18 +221,28 @@ static void test_lingers_full(void **state)
 {
     (void)state;
     enum { HUGE_BYTES = 64 << 20 };
-    char             *bytes = calloc(1, HUGE_BYTES);
-    struct ct_area    area = {.base = bytes, .len_bytes = HUGE_BYTES};
-    struct ct_net_put put = {.area = &area, .len_bytes = HUGE_BYTES, .token = 1};
+    char               *bytes = calloc(1, HUGE_BYTES);
+    struct ct_area      area = {.base = bytes, .len_bytes = HUGE_BYTES};
+    struct ct_net_comp  comp = {.pending = 1};
+    const uint64_t      number = 1;
+    struct ct_net_rkey *rkey;
+    struct ct_net_rma   put = {
+          .op = CT_NET_OP_PUT, .comp = &comp, .area = &area, .len_bytes = HUGE_BYTES};
+    struct ct_net_rma *all = &put;
+    unsigned           taken;
     assert_non_null(bytes);
     open_ranks();
     meet();
-    assert_int_equal(ranks[0].net->ops->put(ranks[0].link, &put), CTRAN_SUCCESS);
+    const struct ct_net_rma_ops *rma = ranks[0].net->ops->rma;
+    assert_int_equal(rma->rkey_open(ranks[0].link, &number, sizeof number, &rkey), CTRAN_SUCCESS);
+    put.rkey = rkey;
+    assert_int_equal(rma->post(ranks[0].link, &all, 1, &taken), CTRAN_SUCCESS);
     (void)unit_logged(&log_);
     close_rank(&ranks[0]);
     unit_contains(unit_logged(&log_), "rank 1 has taken nothing for 300 ms (CTRAN_TCP_LINGER)");
     ct_tcp_peer_quit(ct_tcp_peer_of(ranks[1].link));
     close_rank(&ranks[1]);
+    rma->rkey_close(rkey);
     free(bytes);
 }
 

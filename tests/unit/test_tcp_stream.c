@@ -51,20 +51,29 @@ static void on_slice(void *arg, uint8_t type, const void *hdr, size_t hdr_len, c
     l->heard++;
 }
 
-static const struct ct_area *on_place(void *arg, uint64_t token, uint64_t offset, size_t len_bytes)
+static const struct ct_area *on_place(void *arg, const struct ct_tcp_target *to, size_t len_bytes)
 {
     struct stream *l = arg;
-    assert_int_equal(token, 99);
-    assert_true(offset + len_bytes <= l->target.len_bytes);
+    assert_int_equal(to->key, 99);
+    assert_true(to->offset + len_bytes <= l->target.len_bytes);
     return &l->target;
 }
 
-static void on_placed(void *arg, uint64_t token, size_t len_bytes)
+static void on_placed(void *arg, const struct ct_tcp_target *to, size_t len_bytes, bool landed)
 {
     struct stream *l = arg;
-    assert_int_equal(token, 99);
+    assert_int_equal(to->key, 99);
     assert_int_equal(len_bytes, PUT_BYTES);
+    assert_true(landed);
     l->placed++;
+}
+
+static void on_done(void *arg, const struct ct_tcp_outcome *outcome)
+{
+    struct stream *l = arg;
+    assert_int_equal(outcome->id, 5);
+    assert_int_equal(outcome->status, CT_REFUSED);
+    l->finished++;
 }
 
 static bool on_ack(void *arg, uint64_t position)
@@ -78,7 +87,7 @@ static void on_bye(void *arg)
     ((struct stream *)arg)->byes++;
 }
 
-static const struct ct_tcp_sink sink = {on_slice, on_place, on_placed, on_ack, on_bye};
+static const struct ct_tcp_sink sink = {on_slice, on_place, on_placed, on_done, on_ack, on_bye};
 
 static void stream_init(struct stream *l, uint64_t seed)
 {
@@ -125,9 +134,10 @@ static void send_slice(struct stream *l)
     ct_tcp_out_add(&l->out, f);
 }
 
-static void send_put(struct stream *l, struct ct_net_put *put, unsigned index)
+static void send_put(struct stream *l, struct ct_tcp_put *put, unsigned index)
 {
-    struct ct_tcp_target to = {99, (uint64_t)index * PUT_BYTES};
+    struct ct_tcp_target to = {
+        .key = 99, .offset = (uint64_t)index * PUT_BYTES, .id = index + 1, .len_bytes = PUT_BYTES};
     struct ct_tcp_frame *f = ct_tcp_out_make(&l->out, sizeof(struct ct_tcp_head) + sizeof to);
     struct ct_tcp_head  *h = head_of(f);
     h->kind = CT_TCP_PUT;
@@ -136,7 +146,7 @@ static void send_put(struct stream *l, struct ct_net_put *put, unsigned index)
     h->len_bytes = PUT_BYTES;
     memcpy(f->bytes + sizeof *h, &to, sizeof to);
     f->put = put;
-    f->put_pos = put->pos;
+    f->put_pos = put->op->pos;
     f->put_bytes = PUT_BYTES;
     ct_tcp_out_add(&l->out, f);
 }
@@ -187,7 +197,8 @@ static void break_off(struct stream *l)
 static void test_whole_and_once(void **state)
 {
     struct stream     l;
-    struct ct_net_put puts[PUTS];
+    struct ct_tcp_put puts[PUTS];
+    struct ct_net_rma ops[PUTS];
     char             *source = malloc((size_t)PUTS * PUT_BYTES);
     struct ct_area    area = {.base = source, .len_bytes = (size_t)PUTS * PUT_BYTES};
     (void)state;
@@ -197,8 +208,9 @@ static void test_whole_and_once(void **state)
         source[i] = (char)unit_random(&l.seed);
     }
     for (unsigned i = 0; i < PUTS; i++) {
-        puts[i] = (struct ct_net_put){
-            .area = &area, .pos = (size_t)i * PUT_BYTES, .len_bytes = PUT_BYTES, .token = 99};
+        ops[i] = (struct ct_net_rma){
+            .area = &area, .pos = (size_t)i * PUT_BYTES, .len_bytes = PUT_BYTES};
+        puts[i] = (struct ct_tcp_put){.op = &ops[i]};
         ct_list_init(&puts[i].node);
     }
     for (unsigned i = 0; i < MESSAGES || !ct_tcp_out_idle(&l.out);) {

@@ -33,12 +33,22 @@ enum { CT_SHM_COLL_DEPTH = 16, CT_SHM_COLL_PARTS = 4, CT_SHM_COLL_KEPT = 64 };
  * allreduce of two shots. */
 enum { CT_SHM_COLL_KEPT_BYTES = 256 << 10 };
 
+/* The key of memory of the host takes less. */
+enum { CT_SHM_COLL_KEY = 128 };
+
+/* Input of this rank that the others read where it lies. */
+struct ct_shm_coll_exposed {
+    struct ct_ep_region *region; /* NULL: none */
+    uint64_t             addr, len_bytes;
+};
+
 /* What the slot has of input that is in bulk memory or, as `addr` says, still in its rank's. */
 struct ct_shm_coll_note {
-    bool     blind;                    /* its rank could not read what was exposed to it last */
-    uint64_t addr;                     /* 0: it was put in */
-    uint64_t at_bytes, len_bytes;      /* of the part that it would be in */
-    uint64_t token[CT_SHM_COLL_RANKS]; /* by whom it is exposed to, see ct_p2p_expose */
+    bool     blind;               /* its rank could not read what was exposed to it last */
+    uint64_t addr;                /* 0: it was put in */
+    uint64_t at_bytes, len_bytes; /* of the part that it would be in */
+    uint32_t key_len;             /* of the key by which the others read it: ct_p2p_expose */
+    CT_ALIGNED(16) unsigned char key[CT_SHM_COLL_KEY];
 };
 
 struct ct_shm_coll_slot {
@@ -127,8 +137,8 @@ struct ct_shm_coll {
     struct ct_shm_coll_note note;  /* of this rank's input: its slot gets it with the flag */
     uint64_t exposed_k; /* the last operation of this call with input that is exposed, or 0 */
     uint64_t read_k;    /* the last one whose exposed input this rank has begun to read */
-    struct ct_p2p_req *exposed; /* rows of one for each other rank, or NULL */
-    char              *stage;
+    struct ct_shm_coll_exposed exposed[CT_SHM_COLL_DEPTH]; /* by row */
+    char                      *stage;
     uint32_t local_index[CT_SHM_COLL_RANKS]; /* of each rank, 1 more; 0: not asked for yet */
 };
 
@@ -172,8 +182,7 @@ void ct_shm_coll_place_beside(const struct ct_shm_coll *b, uint32_t rank, size_t
 /* Input that another rank may have exposed. */
 struct ct_shm_coll_attached {
     uint32_t                       rank;
-    const struct ct_shm_coll_note *note;  /* NULL: there is none yet */
-    bool                           alone; /* it is read without its owner's help */
+    const struct ct_shm_coll_note *note; /* NULL: there is none yet */
     char  *asked; /* NULL, or a copy of what this rank reads; the caller frees it */
     size_t asked_at;
 };

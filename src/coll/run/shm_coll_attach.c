@@ -72,29 +72,14 @@ static unsigned rows(const struct ct_shm_coll *b)
     return b->ctx->n == 2 ? CT_SHM_COLL_DEPTH : 1;
 }
 
-static struct ct_p2p_req *exposed_to(const struct ct_shm_coll *b, unsigned row, uint32_t rank)
-{
-    return &b->exposed[row * (b->ctx->n - 1) + rank - (rank > b->ctx->me)];
-}
-
-/* Whether it is known that this rank cannot read what `ep` has. */
-static bool is_barred(const struct ct_shm_coll *b, const struct ct_ep *ep)
-{
-    ct_domain_enter(b->ctx->p);
-    const bool may = ct_ep_may_read(ep);
-    ct_domain_leave(b->ctx->p);
-    return !may;
-}
-
 bool ct_shm_coll_expose_prepare(struct ct_shm_coll *b)
 {
     struct ct_shm_coll_member *own = &b->shared->member[b->ctx->me];
-    b->exposed = calloc((size_t)rows(b) * (b->ctx->n - 1), sizeof *b->exposed);
-    bool able = b->exposed != NULL, barred = false;
+    bool                       able = true, barred = false;
     for (uint32_t r = 0; r < b->ctx->n && able; r++) {
-        const struct ct_ep *ep = r == b->ctx->me ? NULL : b->ctx->ep(b->ctx, r);
+        struct ct_ep *ep = r == b->ctx->me ? NULL : b->ctx->ep(b->ctx, r);
         able = r == b->ctx->me || ep != NULL; /* once there they stay */
-        barred |= ep != NULL && is_barred(b, ep);
+        barred |= ep != NULL && !ct_p2p_may_read(ep);
     }
     atomic_store_explicit(&own->blind, barred, memory_order_relaxed);
     atomic_store_explicit(&own->foreseen, barred, memory_order_relaxed);
@@ -174,16 +159,17 @@ static struct ct_area part_of(const struct ct_shm_coll *b, uint32_t rank, uint64
 
 void ct_shm_coll_expose(struct ct_shm_coll *b, const char *from, size_t at, size_t len_bytes)
 {
-    const struct ct_run_ctx *ctx = b->ctx;
-    const unsigned           row = b->k % rows(b);
-    struct ct_shm_coll_note *note = &b->note;
-    for (uint32_t r = 0; r < ctx->n; r++) {
-        if (r != ctx->me) {
-            const struct ct_area area = part_of(b, r, (uintptr_t)from, len_bytes);
-            note->token[r] =
-                ct_p2p_expose(ctx->p, exposed_to(b, row, r), ctx->ep(ctx, r), ctx->id, &area);
-        }
-    }
+    const struct ct_run_ctx   *ctx = b->ctx;
+    const unsigned             row = b->k % rows(b);
+    const struct ct_area       area = {.base = (void *)from, .len_bytes = len_bytes};
+    struct ct_shm_coll_note   *note = &b->note;
+    struct ct_shm_coll_exposed exposed = {NULL, (uintptr_t)from, len_bytes};
+    unsigned char              key[CT_EP_MAX_RKEY];
+    const size_t               len =
+        ct_p2p_expose(ctx->p, &area, ctx->ep(ctx, ctx->me == 0), key, &exposed.region);
+    b->exposed[row] = exposed;
+    note->key_len = (uint32_t)ct_min_size(len, sizeof note->key);
+    memcpy(note->key, key, note->key_len);
     note->addr = (uintptr_t)from;
     note->at_bytes = at;
     note->len_bytes = len_bytes;
@@ -225,6 +211,21 @@ static int await_readers(struct ct_shm_coll *b)
     return rc;
 }
 
+static void withdraw(struct ct_shm_coll *b, struct ct_shm_coll_exposed *exposed)
+{
+    const struct ct_run_ctx *ctx = b->ctx;
+    if (exposed->region == NULL) {
+        return;
+    }
+    for (uint32_t r = 0; r < ctx->n; r++) {
+        if (r != ctx->me) {
+            ct_tsan_acquire((uintptr_t)part_of(b, r, exposed->addr, exposed->len_bytes).base);
+        }
+    }
+    ct_p2p_withdraw(ctx->p, exposed->region);
+    exposed->region = NULL;
+}
+
 int ct_shm_coll_take_back(struct ct_shm_coll *b, int rc)
 {
     const struct ct_run_ctx *ctx = b->ctx;
@@ -238,13 +239,7 @@ int ct_shm_coll_take_back(struct ct_shm_coll *b, int rc)
         }
     }
     for (; b->exposed_mask != 0; b->exposed_mask &= b->exposed_mask - 1) {
-        for (uint32_t r = 0; r < ctx->n; r++) {
-            if (r != ctx->me) {
-                struct ct_p2p_req *req = exposed_to(b, (unsigned)__builtin_ctz(b->exposed_mask), r);
-                ct_tsan_acquire((uintptr_t)req->area.base);
-                ct_p2p_take_back(req);
-            }
-        }
+        withdraw(b, &b->exposed[__builtin_ctz(b->exposed_mask)]);
     }
     b->exposed_k = 0;
     b->exposed_long = false;
@@ -253,10 +248,9 @@ int ct_shm_coll_take_back(struct ct_shm_coll *b, int rc)
 
 void ct_shm_coll_expose_end(struct ct_shm_coll *b)
 {
-    for (unsigned i = 0; b->exposed != NULL && i < rows(b) * (b->ctx->n - 1); i++) {
-        ct_p2p_expose_end(b->ctx->p, &b->exposed[i]);
+    for (unsigned i = 0; i < CT_SHM_COLL_DEPTH; i++) {
+        withdraw(b, &b->exposed[i]);
     }
-    free(b->exposed);
     free(b->stage);
 }
 
@@ -284,10 +278,8 @@ static int ask(struct ct_shm_coll *b, struct ct_shm_coll_attached *in, struct ct
     if (in->asked == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    const struct ct_net_remote what = {.addr = (uintptr_t)part.base,
-                                       .len_bytes = part.len_bytes,
-                                       .token = note->token[b->ctx->me]};
-    return ct_p2p_ask(ep, b->ctx->id, in->asked, &what);
+    const struct ct_p2p_remote what = {note->key, note->key_len, in->asked_at, part.len_bytes};
+    return ct_p2p_ask(ep, in->asked, &what);
 }
 
 /* Whether what `rank` has exposed for this operation may be read. */
@@ -307,7 +299,6 @@ static int end_reading(const struct ct_shm_coll *b, uint32_t rank)
     return atomic_load_explicit(&b->shared->member[rank].recalled, memory_order_relaxed);
 }
 
-/* Where both read, neither helps the other. */
 int ct_shm_coll_attach(struct ct_shm_coll *b, struct ct_shm_coll_attached *in, size_t at, char *to,
                        size_t len_bytes)
 {
@@ -320,11 +311,8 @@ int ct_shm_coll_attach(struct ct_shm_coll *b, struct ct_shm_coll_attached *in, s
     }
     if (CT_LIKELY(in->asked == NULL)) {
         ct_tsan_acquire(note->addr);
-        rc = ct_p2p_attach(ep, to,
-                           &(struct ct_net_remote){.addr = note->addr + from,
-                                                   .len_bytes = len_bytes,
-                                                   .token = note->token[b->ctx->me],
-                                                   .alone = in->alone});
+        rc =
+            ct_p2p_read(ep, to, &(struct ct_p2p_remote){note->key, note->key_len, from, len_bytes});
         ct_tsan_release((uintptr_t)part_of(b, b->ctx->me, note->addr, note->len_bytes).base);
         if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
             log_blind(b, false);

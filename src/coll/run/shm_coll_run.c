@@ -14,8 +14,8 @@
 #include "coll/run/shm_coll.h"
 #include "pmi/pmi.h"
 
-/* Of two ranks' notes, in a slot, after which comes another line. */
-enum { NOTE_BYTES = offsetof(struct ct_shm_coll_note, token) + 2 * sizeof(uint64_t) };
+/* Of a note, in a slot, after which comes another line, or the key. */
+enum { NOTE_BYTES = offsetof(struct ct_shm_coll_note, key) };
 _Static_assert((offsetof(struct ct_shm_coll_slot, data) + NOTE_BYTES) % CT_CACHE_LINE == 0,
                "a note and its flag are one line");
 
@@ -193,9 +193,8 @@ static int begin_long(struct operation *o, const struct ct_script_act *a)
 /* All at once: the slot's line goes back and forth as often as it is written while others poll. */
 static void post_long(struct ct_shm_coll *b)
 {
-    const size_t tokens = b->note.addr != 0 ? b->ctx->n : 0;
-    memcpy(&ct_shm_coll_slot_of(b, b->ctx->me)->note, &b->note,
-           offsetof(struct ct_shm_coll_note, token) + tokens * sizeof b->note.token[0]);
+    const size_t key_len = b->note.addr != 0 ? b->note.key_len : 0;
+    memcpy(&ct_shm_coll_slot_of(b, b->ctx->me)->note, &b->note, NOTE_BYTES + key_len);
     post(b);
 }
 
@@ -238,7 +237,6 @@ static int play_all_long(struct operation *o, const struct ct_script_act *acts, 
     int rc = CTRAN_SUCCESS;
     o->poll.nblind = 0;
     memset(&o->in, 0, sizeof o->in);
-    o->in.alone = o->exchange || o->args->algo->colls == CT_REDUCE;
     for (const struct ct_script_act *a = acts; a < acts + n && rc == CTRAN_SUCCESS; a++) {
         rc = play_long(o, a);
     }
