@@ -24,6 +24,7 @@
 #include "tools/calibration.h"
 #include "tools/choices.h"
 #include "tools/gpus.h"
+#include "tools/protocols.h"
 #include "tools/topology/pictures.h"
 #include "tools/topology/text.h"
 #include "tools/topology/topology.h"
@@ -317,6 +318,7 @@ enum action {
     DO_GPUS,
     DO_CALIBRATION,
     DO_CALIBRATE,
+    DO_PROTOCOLS,
     DO_MDOC,
     DO_VERSION,
     DO_HELP,
@@ -349,7 +351,7 @@ static void print_usage(void)
         "                  [--cluster FILE|DESCRIPTION]\n"
         "       ctran_info --coll NAME|all --ranks N [--nodes N] [--size BYTES]\n"
         "                  [--root N] [--ordered] [--nonblocking] [--json]\n"
-        "       ctran_info --tuning | --gpus | --calibration | --calibrate\n"
+        "       ctran_info --tuning | --protocols | --gpus | --calibration | --calibrate\n"
         "Shows this build of ctran and what it finds on this machine.\n"
         "  --all        also every variable: value, origin, meaning, range, default\n"
         "  --json       the same for programs\n"
@@ -367,6 +369,7 @@ static void print_usage(void)
         "    --ordered         with an operator that does not commute\n"
         "    --nonblocking     in a nonblocking or persistent call\n"
         "  --tuning     the table by which they are chosen; see ctran-tuning(7)\n"
+        "  --protocols  how point-to-point messages travel, by length and memory, and why\n"
         "  --gpus       the GPUs as the CUDA driver shows them: peers, what can be shared, "
         "streams\n"
         "  --calibration  what this machine's memory and kernel cost, and who measured that when\n"
@@ -439,6 +442,7 @@ static bool parse(int argc, char **argv, struct command *cmd)
         {"ordered", no_argument, NULL, OF_ORDERED},
         {"nonblocking", no_argument, NULL, OF_NONBLOCKING},
         {"tuning", no_argument, NULL, DO_TUNING},
+        {"protocols", no_argument, NULL, DO_PROTOCOLS},
         {"gpus", no_argument, NULL, DO_GPUS},
         {"calibration", no_argument, NULL, DO_CALIBRATION},
         {"calibrate", no_argument, NULL, DO_CALIBRATE},
@@ -496,6 +500,9 @@ static bool act(const struct command *cmd, const struct ct_config *cfg, const st
         return calibration_show(cfg, log);
     case DO_CALIBRATE:
         return calibration_measure(cfg, log);
+    case DO_PROTOCOLS:
+        protocols_show(cfg);
+        return true;
     case DO_ALL:
     case DO_SUMMARY:
         print_build();

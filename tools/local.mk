@@ -2,7 +2,7 @@
 bin_SCRIPTS += tools/ctrancc tools/ctrancxx
 bin_PROGRAMS += tools/ctran_info
 tools_ctran_info_SOURCES = tools/calibration.c tools/calibration.h tools/choices.c tools/choices.h \
-	tools/ctran_info.c tools/gpus.c tools/gpus.h
+	tools/ctran_info.c tools/gpus.c tools/gpus.h tools/protocols.c tools/protocols.h
 tools_ctran_info_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) $(PMIX_CFLAGS) $(HWLOC_CFLAGS) \
 	-DCT_SYSCONFDIR='"$(sysconfdir)"' -DCT_FLAGS='"$(CFLAGS)"'
 tools_ctran_info_LDADD = libctpictures.la libctcore.la $(PMIX_LIBS) $(HWLOC_LIBS)
