@@ -233,9 +233,8 @@ int ct_ep_fence(struct ct_ep *ep)
     if (ep->state != CT_EP_CONNECTED) {
         return ep->state == CT_EP_FAILED ? ep->why : CTRAN_SUCCESS;
     }
-    if ((ep->link->net->caps & CT_NET_RMA) == 0) {
-        return CTRAN_SUCCESS; /* messages are in order */
-    }
+    /* Messages are in order, but not their answers: a target may read for one later than it writes
+     * for a message that came next. */
     if (is_clear(ep) && ep->link->net->ops->rma->fence(ep->link) == CTRAN_SUCCESS) {
         return CTRAN_SUCCESS;
     }
