@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The cases of the conformance suite: cases_message.c, cases_rma.c, cases_key.c. */
+/* The cases of the conformance suite: cases_message.c, cases_rma.c, cases_key.c, cases_wait.c,
+ * cases_device.c. */
 #ifndef CT_TESTS_NET_CASES_H
 #define CT_TESTS_NET_CASES_H
 
@@ -12,7 +13,9 @@ struct world_case {
     void (*body)(struct world *w);
 };
 
-extern const struct world_case cases_message[], cases_rma[], cases_key[]; /* ended by no name */
+/* Ended by no name. */
+extern const struct world_case cases_message[], cases_rma[], cases_key[], cases_wait[],
+    cases_device[];
 
 /* What a rank exposes to others, in the middle of memory that must not change. */
 enum { GUARD = 64 };

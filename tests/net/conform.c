@@ -32,7 +32,8 @@ static const struct world_args variants[] = {
     {.name = NULL},
 };
 
-static const struct world_case *const tables[] = {cases_message, cases_key, cases_rma};
+static const struct world_case *const tables[] = {cases_message, cases_key, cases_rma, cases_wait,
+                                                  cases_device};
 
 static bool run_case(const struct world_args *args, const struct world_case *c)
 {

@@ -8,8 +8,10 @@
 #define CT_FOLDER "test"
 #include "mutants.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static struct ct_net_ops     real;
 static struct ct_net_rma_ops real_rma, changed;
@@ -435,6 +437,82 @@ static void notifies_early(struct ct_net_ops *ops)
     changed.post = post_notice_first;
 }
 
+/* ---- threads, sleep, devices ----------------------------------------------------------------- */
+
+/* As a transport with state of a thread: what another than the first does comes to nothing. */
+static bool is_first_thread(void)
+{
+    static _Atomic bool taken;
+    static __thread int first = -1;
+    if (first < 0) {
+        first = !atomic_exchange(&taken, true);
+    }
+    return first != 0;
+}
+
+static int send_in_one_thread(struct ct_net_link *link, const struct ct_net_slice *slice)
+{
+    return is_first_thread() || slice->len_bytes == 0 ? real.send(link, slice)
+                                                      : send_spoilt(link, slice);
+}
+
+static int post_in_one_thread(struct ct_net_link *link, struct ct_net_rma *const ops[], unsigned n,
+                              unsigned *taken)
+{
+    if (is_first_thread()) {
+        return real_rma.post(link, ops, n, taken);
+    }
+    for (*taken = 0; *taken < n; (*taken)++) {
+        ct_net_comp_now(ops[*taken]->comp, CTRAN_SUCCESS);
+    }
+    return CTRAN_SUCCESS;
+}
+
+static void knows_one_thread(struct ct_net_ops *ops)
+{
+    change_rma(ops);
+    (void)is_first_thread();
+    changed.post = (ops->caps & CT_NET_RMA) != 0 ? post_in_one_thread : real_rma.post;
+    ops->send = send_in_one_thread;
+}
+
+/* A word that nobody signals, and no descriptor. */
+static struct ct_wake *wrong_wake(struct ct_net *net)
+{
+    static struct ct_wake word;
+    (void)net;
+    return &word;
+}
+
+static int wrong_fd(struct ct_net *net)
+{
+    (void)net;
+    return -1;
+}
+
+static void sleeps_on(struct ct_net_ops *ops)
+{
+    ops->wake = wrong_wake;
+    ops->fd = wrong_fd;
+}
+
+static int post_at_beginning(struct ct_net_link *link, struct ct_net_rma *const ops[], unsigned n,
+                             unsigned *taken)
+{
+    for (unsigned i = 0; i < n; i++) {
+        if (ops[i]->rkey->reach == CT_NET_REACH_DEVICE && ops[i]->op == CT_NET_OP_GET) {
+            ops[i]->offset = 0;
+        }
+    }
+    return real_rma.post(link, ops, n, taken);
+}
+
+static void ignores_device_offset(struct ct_net_ops *ops)
+{
+    change_rma(ops);
+    changed.post = post_at_beginning;
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static const struct mutant mutants[] = {
@@ -457,6 +535,9 @@ static const struct mutant mutants[] = {
     {"has-no-fence", MUTANT_ORIGIN, false, has_no_fence},
     {"ends-early", MUTANT_RMA, false, ends_early},
     {"notifies-early", MUTANT_ORIGIN, false, notifies_early},
+    {"knows-one-thread", MUTANT_MESSAGES, false, knows_one_thread},
+    {"sleeps-on", MUTANT_MESSAGES, false, sleeps_on},
+    {"ignores-device-offset", MUTANT_DEVICE, false, ignores_device_offset},
 };
 
 const struct mutant *mutant_find(const char *name)
@@ -473,8 +554,18 @@ static bool has_needs(const struct ct_net_ops *ops, enum mutant_needs needs)
 {
     struct ct_net_cost cost;
     const bool         has_rma = (ops->caps & CT_NET_RMA) != 0;
-    return needs == MUTANT_MESSAGES || (needs == MUTANT_RMA && has_rma) ||
-           (has_rma && ops->rma->typical(CT_NET_OP_PUT, CT_NET_REACH_MAPPED, &cost) == CTRAN_SUCCESS);
+    const bool         by_origin =
+        has_rma && ops->rma->typical(CT_NET_OP_PUT, CT_NET_REACH_MAPPED, &cost) == CTRAN_SUCCESS;
+    switch (needs) {
+    case MUTANT_MESSAGES:
+        return true;
+    case MUTANT_RMA:
+        return has_rma;
+    case MUTANT_ORIGIN:
+        return by_origin;
+    default:
+        return by_origin && access(CT_EMU_CUDA, R_OK) == 0;
+    }
 }
 
 void mutants_list(const char *transport)

@@ -10,6 +10,7 @@ enum mutant_needs {
     MUTANT_MESSAGES, /* all */
     MUTANT_RMA,      /* those with CT_NET_RMA */
     MUTANT_ORIGIN,   /* those whose operations the origin carries out, before post returns */
+    MUTANT_DEVICE,   /* of these, where there is an emulated GPU */
 };
 
 struct mutant {

@@ -168,6 +168,7 @@ static void live(struct world *w, void (*body)(struct world *w))
                              .local_group = 7,
                              .ncpus = ncpus > 0 ? (uint32_t)ncpus : 1,
                              .met = true};
+    ct_calibration_guess(&w->job.calibration);
     w->p.job = &w->job;
     EQUAL(w, ct_expose_init(&w->p), CTRAN_SUCCESS);
     EQUAL(w, ct_ep_init(&w->p), CTRAN_SUCCESS);
