@@ -196,7 +196,7 @@ static int lent_file(bool sealed)
     const int   fd = memfd_create("lent", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     FUZZ_CHECK(fd >= 0 && ftruncate(fd, FILE_BYTES) == 0 && fstat(fd, &st) == 0);
     FUZZ_CHECK(!sealed || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0);
-    shelf =
+    list =
         (struct ct_expose_list){.changes = 1, .fd = fd, .device = st.st_dev, .inode = st.st_ino};
     return fd;
 }
@@ -219,7 +219,7 @@ static uint64_t near_page(struct fuzz *f)
 
 static void write_shelf(struct fuzz *f)
 {
-    struct ct_expose_range *r = &shelf.ranges[fuzz_below(f, RANGES)];
+    struct ct_expose_range *r = &list.ranges[fuzz_below(f, RANGES)];
     switch (fuzz_below(f, 5)) {
     case 0:
         r->place = near_page(f);
@@ -231,7 +231,7 @@ static void write_shelf(struct fuzz *f)
         r->len_bytes = near_page(f);
         break;
     case 3:
-        shelf.changes++;
+        list.changes++;
         break;
     default: /* as it should be */
         r->place = 4096 * (1 + fuzz_below(f, 8));
@@ -244,7 +244,7 @@ static void write_shelf(struct fuzz *f)
 static void lent(struct fuzz *f)
 {
     struct ct_attach view = {
-        .theirs = &shelf, .blind = &blind, .log = &process.log, .pid = getpid()};
+        .theirs = &list, .blind = &blind, .log = &process.log, .pid = getpid()};
     const int fd = lent_file(fuzz_below(f, 8) > 0);
     while (f->left > 0) {
         write_shelf(f);
@@ -318,15 +318,15 @@ static void write_offer(struct fuzz *f, struct ct_shm_offer *o)
 static void offer(struct fuzz *f)
 {
     struct ct_attach view = {
-        .theirs = &shelf, .blind = &blind, .log = &process.log, .pid = getpid()};
+        .theirs = &list, .blind = &blind, .log = &process.log, .pid = getpid()};
     struct ct_shm_mate  reader = {.gone = lives, .exposed = was_exposed, .view = &view};
     struct ct_shm_offer o = {.key = TOKEN};
     _Atomic uint32_t    word = 1;
     const int           fd = lent_file(true);
     sent = calloc(1, SENT_BYTES);
     FUZZ_CHECK(sent != NULL);
-    shelf.ranges[0].place = 4096;
-    shelf.ranges[0].len_bytes = FILE_BYTES - 4096;
+    list.ranges[0].place = 4096;
+    list.ranges[0].len_bytes = FILE_BYTES - 4096;
     while (f->left > 0) {
         write_offer(f, &o);
         (void)ct_shm_share_help(&o, &word, 0, &reader);
