@@ -56,7 +56,7 @@ static unsigned run_variant(const struct world_args *args, const char *only)
         for (const struct world_case *c = tables[i]; c->name != NULL; c++) {
             if ((only == NULL || strcmp(only, c->name) == 0) && !run_case(args, c)) {
                 failed++;
-                if (args->mutant != NULL) {
+                if (args->spoil != NULL) {
                     return failed;
                 }
             }
@@ -65,16 +65,16 @@ static unsigned run_variant(const struct world_args *args, const char *only)
     return failed;
 }
 
-static int run(const char *transport, const char *only, const struct mutant *mutant)
+static int run(const char *transport, const char *only, void (*spoil)(struct ct_net_ops *ops))
 {
     unsigned failed = 0, found = 0;
     for (const struct world_args *v = variants; v->name != NULL; v++) {
         if (strcmp(v->transport, transport) == 0) {
             struct world_args args = *v;
-            args.mutant = mutant;
+            args.spoil = spoil;
             failed += run_variant(&args, only);
             found++;
-            if (mutant != NULL && failed > 0) {
+            if (spoil != NULL && failed > 0) {
                 break;
             }
         }
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     }
     if ((argc == 4 || argc == 5) && strcmp(argv[1], "--mutant") == 0) {
         const struct mutant *m = mutant_find(argv[2]);
-        return m != NULL ? run(argv[3], argc == 5 ? argv[4] : NULL, m) : 2;
+        return m != NULL ? run(argv[3], argc == 5 ? argv[4] : NULL, m->spoil) : 2;
     }
     if (argc == 2 || argc == 3) {
         return run(argv[1], argc == 3 ? argv[2] : NULL, NULL);

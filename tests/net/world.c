@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The ranks of world.h. */
 #define CT_FOLDER "test"
-#include "mutants.h"
 #include "world.h"
 
 #include <sched.h>
@@ -127,7 +126,7 @@ static void configure(struct world *w)
     unsetenv(CT_ENV_CONFIG);
     unsetenv(CT_ENV_SET);
     setenv("HOME", "/nonexistent", 1);
-    ct_log_init(&w->p.log, w->args->mutant != NULL ? CT_LOG_NONE : CT_LOG_WARN, "conform");
+    ct_log_init(&w->p.log, w->args->spoil != NULL ? CT_LOG_NONE : CT_LOG_WARN, "conform");
     EQUAL(w, ct_config_load(&w->p.cfg, &w->p.log), CTRAN_SUCCESS);
     (void)snprintf(settings, sizeof settings, "%s", w->args->settings);
     for (char *s = strtok_r(settings, " ", &save); s != NULL; s = strtok_r(NULL, " ", &save)) {
@@ -146,7 +145,7 @@ static void spoil(struct world *w)
         struct ct_net *net = w->p.ep->nets[i];
         if (strcmp(net->ops->name, w->args->transport) == 0) {
             changed = *net->ops;
-            mutant_spoil(w->args->mutant, &changed);
+            w->args->spoil(&changed);
             net->ops = &changed;
         }
     }
@@ -172,7 +171,7 @@ static void live(struct world *w, void (*body)(struct world *w))
     w->p.job = &w->job;
     EQUAL(w, ct_expose_init(&w->p), CTRAN_SUCCESS);
     EQUAL(w, ct_ep_init(&w->p), CTRAN_SUCCESS);
-    if (w->args->mutant != NULL) {
+    if (w->args->spoil != NULL) {
         spoil(w);
     }
     body(w);
@@ -202,7 +201,7 @@ bool world_run(const struct world_args *args, uint32_t n, uint32_t victims,
         if (pids[i] == 0) {
             struct world *w = calloc(1, sizeof *w);
             (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-            (void)alarm(args->mutant != NULL ? WORLD_LIMIT_S / 6 : WORLD_LIMIT_S);
+            (void)alarm(args->spoil != NULL ? WORLD_LIMIT_S / 6 : WORLD_LIMIT_S);
             *w = (struct world){.args = args, .shared = shared, .me = i, .n = n};
             live(w, body);
             _exit(0);

@@ -34,11 +34,11 @@ struct world_shared {
 enum world_memory { WORLD_HEAP, WORLD_SHARED };
 
 struct world_args {
-    const char          *name;     /* of the variant */
-    const char          *settings; /* "NAME=VALUE NAME=VALUE" */
-    enum world_memory    memory;
-    const char          *transport; /* which carries the messages */
-    const struct mutant *mutant;    /* the fault that it is given; NULL: none */
+    const char       *name;     /* of the variant */
+    const char       *settings; /* "NAME=VALUE NAME=VALUE" */
+    enum world_memory memory;
+    const char       *transport;           /* which carries the messages */
+    void (*spoil)(struct ct_net_ops *ops); /* changes it; NULL: as it is */
 };
 
 struct world {
