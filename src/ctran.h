@@ -115,7 +115,7 @@ typedef struct ctran_status {
 #define CTRAN_GROUP_NULL  ((ctran_group_t)0x108)
 #define CTRAN_GROUP_EMPTY ((ctran_group_t)0x109) /* a group without members */
 
-#define CTRAN_SESSION_NULL ((ctran_session_t)0x118)
+#define CTRAN_SESSION_NULL ((ctran_session_t)0x120)
 
 #define CTRAN_INFO_NULL ((ctran_info_t)0x130)
 #define CTRAN_INFO_ENV  ((ctran_info_t)0x131) /* what the program was started with */
@@ -251,18 +251,49 @@ enum {
     X(ERR_INTERN, 17, process, "internal error of ctran: please report it")                        \
     X(ERR_PENDING, 18, nothing, "request is still pending")                                        \
     X(ERR_IN_STATUS, 19, operation, "errors are in the status array")                              \
+    X(ERR_ACCESS, 20, argument, "permission was denied")                                           \
+    X(ERR_AMODE, 21, argument, "invalid mode of access")                                           \
+    X(ERR_ASSERT, 22, argument, "invalid assertion")                                               \
+    X(ERR_BAD_FILE, 23, argument, "invalid name of a file")                                        \
     X(ERR_BASE, 24, argument, "not the address of memory that the library gave")                   \
+    X(ERR_CONVERSION, 25, operation, "a conversion of data has failed")                            \
+    X(ERR_DISP, 26, argument, "invalid displacement")                                              \
+    X(ERR_DUP_DATAREP, 27, argument, "the data representation is there already")                   \
+    X(ERR_FILE_EXISTS, 28, operation, "the file is there already")                                 \
+    X(ERR_FILE_IN_USE, 29, operation, "the file is in use")                                        \
+    X(ERR_FILE, 30, argument, "invalid file")                                                      \
     X(ERR_INFO_KEY, 31, argument, "invalid key of an info object")                                 \
     X(ERR_INFO_NOKEY, 32, argument, "the info object has no such key")                             \
     X(ERR_INFO_VALUE, 33, argument, "invalid value of an info object")                             \
     X(ERR_INFO, 34, argument, "invalid info object")                                               \
+    X(ERR_IO, 35, operation, "an input or output has failed")                                      \
     X(ERR_KEYVAL, 36, argument, "invalid key of attributes")                                       \
+    X(ERR_LOCKTYPE, 37, argument, "invalid kind of lock")                                          \
+    X(ERR_NAME, 38, argument, "no service has this name")                                          \
     X(ERR_NO_MEM, 39, operation, "out of memory")                                                  \
+    X(ERR_NOT_SAME, 40, argument, "an argument differs between processes")                         \
+    X(ERR_NO_SPACE, 41, operation, "no space is left")                                             \
+    X(ERR_NO_SUCH_FILE, 42, argument, "there is no such file")                                     \
+    X(ERR_PORT, 43, argument, "invalid name of a port")                                            \
+    X(ERR_QUOTA, 44, operation, "a quota is used up")                                              \
+    X(ERR_READ_ONLY, 45, operation, "the file or file system is read-only")                        \
+    X(ERR_RMA_ATTACH, 46, argument, "memory cannot be attached")                                   \
+    X(ERR_RMA_CONFLICT, 47, operation, "accesses to a window conflict")                            \
+    X(ERR_RMA_RANGE, 48, argument, "memory is not part of the window")                             \
+    X(ERR_RMA_SHARED, 49, argument, "memory cannot be shared")                                     \
+    X(ERR_RMA_SYNC, 50, argument, "wrong synchronization of a window")                             \
+    X(ERR_SERVICE, 51, argument, "the service is published already, or was not")                   \
+    X(ERR_SIZE, 52, argument, "invalid size")                                                      \
+    X(ERR_SPAWN, 53, operation, "processes could not be started")                                  \
     X(ERR_UNSUPPORTED_DATAREP, 54, argument, "data representation is not known")                   \
     X(ERR_UNSUPPORTED_OPERATION, 55, operation, "operation is not supported here")                 \
+    X(ERR_WIN, 56, argument, "invalid window")                                                     \
+    X(ERR_RMA_FLAVOR, 57, argument, "the window is of another flavor")                             \
     X(ERR_PROC_ABORTED, 58, peer, "a process has aborted")                                         \
+    X(ERR_VALUE_TOO_LARGE, 59, argument, "a value is too large for the result's type")             \
     X(ERR_SESSION, 60, argument, "invalid session")                                                \
     X(ERR_ERRHANDLER, 61, argument, "invalid error handler")                                       \
+    X(ERR_ABI, 62, argument, "invalid with respect to the ABI")                                    \
     X(ERR_PROC_FAILED, 80, peer, "a process has failed")                                           \
     X(ERR_PROC_FAILED_PENDING, 81, nothing, "a process that could match this receive has failed")  \
     X(ERR_REVOKED, 82, communicator, "the communicator has been revoked")                          \
@@ -332,6 +363,42 @@ enum {
 #define CTRAN_2INT            CTRAN_TYPE_(0x22b)
 #define CTRAN_SHORT_INT       CTRAN_TYPE_(0x22c)
 #define CTRAN_LONG_DOUBLE_INT CTRAN_TYPE_(0x22d)
+
+/* Types of C++ and Fortran, in the sizes of C's, for programs that come by way of mpi.h. No
+ * operator takes those that C has no type for: CHARACTER, COMPLEX4, 2REAL, 2DOUBLE_PRECISION, and
+ * those of 16 bytes and more but COMPLEX16. */
+#define CTRAN_CXX_BOOL                CTRAN_TYPE_(0x239)
+#define CTRAN_CXX_FLOAT_COMPLEX       CTRAN_TYPE_(0x213)
+#define CTRAN_CXX_DOUBLE_COMPLEX      CTRAN_TYPE_(0x217)
+#define CTRAN_CXX_LONG_DOUBLE_COMPLEX CTRAN_TYPE_(0x225)
+#define CTRAN_LOGICAL                 CTRAN_TYPE_(0x218)
+#define CTRAN_INTEGER                 CTRAN_TYPE_(0x219)
+#define CTRAN_REAL                    CTRAN_TYPE_(0x21a)
+#define CTRAN_COMPLEX                 CTRAN_TYPE_(0x21b)
+#define CTRAN_DOUBLE_PRECISION        CTRAN_TYPE_(0x21c)
+#define CTRAN_DOUBLE_COMPLEX          CTRAN_TYPE_(0x21d)
+#define CTRAN_CHARACTER               CTRAN_TYPE_(0x21e)
+#define CTRAN_2REAL                   CTRAN_TYPE_(0x230)
+#define CTRAN_2DOUBLE_PRECISION       CTRAN_TYPE_(0x231)
+#define CTRAN_2INTEGER                CTRAN_TYPE_(0x232)
+#define CTRAN_LOGICAL1                CTRAN_TYPE_(0x2c0)
+#define CTRAN_INTEGER1                CTRAN_TYPE_(0x2c1)
+#define CTRAN_LOGICAL2                CTRAN_TYPE_(0x2c8)
+#define CTRAN_INTEGER2                CTRAN_TYPE_(0x2c9)
+#define CTRAN_REAL2                   CTRAN_TYPE_(0x2ca)
+#define CTRAN_LOGICAL4                CTRAN_TYPE_(0x2d0)
+#define CTRAN_INTEGER4                CTRAN_TYPE_(0x2d1)
+#define CTRAN_REAL4                   CTRAN_TYPE_(0x2d2)
+#define CTRAN_COMPLEX4                CTRAN_TYPE_(0x2d3)
+#define CTRAN_LOGICAL8                CTRAN_TYPE_(0x2d8)
+#define CTRAN_INTEGER8                CTRAN_TYPE_(0x2d9)
+#define CTRAN_REAL8                   CTRAN_TYPE_(0x2da)
+#define CTRAN_COMPLEX8                CTRAN_TYPE_(0x2db)
+#define CTRAN_LOGICAL16               CTRAN_TYPE_(0x2e0)
+#define CTRAN_INTEGER16               CTRAN_TYPE_(0x2e1)
+#define CTRAN_REAL16                  CTRAN_TYPE_(0x2e2)
+#define CTRAN_COMPLEX16               CTRAN_TYPE_(0x2e3)
+#define CTRAN_COMPLEX32               CTRAN_TYPE_(0x2eb)
 
 #define CTRAN_OP_(number) ((ctran_op_t)(number))
 #define CTRAN_OP_NULL     CTRAN_OP_(0x20)

@@ -12,7 +12,7 @@
 
 /* The handles of predefined datatypes lie in between, those of all predefined objects below the
  * last; no object has such an address. */
-enum { FIRST = 0x200, END = 0x260, CONSTANTS_END = 0x1000 };
+enum { FIRST = 0x200, END = 0x2ec, CONSTANTS_END = 0x1000 };
 
 /* C types whose width the platform chooses are told apart by size and sign. */
 #define SIGNED_OF(T)                                                                               \
@@ -57,6 +57,11 @@ enum { FIRST = 0x200, END = 0x260, CONSTANTS_END = 0x1000 };
                  .len_bytes = sizeof(int),                                                         \
                  .reps = 1}},                                                                      \
         .name = "CTRAN_" #NAME}
+
+/* What C may have no type for. */
+typedef struct {
+    CT_ALIGNED(16) unsigned char bytes[16];
+} sixteen;
 
 /* The numbers are those of ctran.h; a unit test compares them. */
 static const struct ct_dtype table[END - FIRST] = {
@@ -103,6 +108,38 @@ static const struct ct_dtype table[END - FIRST] = {
     ENTRY(UINT32_T, 0x251, uint32_t, CT_SCALAR_U32),
     ENTRY(INT64_T, 0x258, int64_t, CT_SCALAR_I64),
     ENTRY(UINT64_T, 0x259, uint64_t, CT_SCALAR_U64),
+    ENTRY(CXX_FLOAT_COMPLEX, 0x213, float _Complex, CT_SCALAR_CF32),
+    ENTRY(CXX_DOUBLE_COMPLEX, 0x217, double _Complex, CT_SCALAR_CF64),
+    ENTRY(CXX_LONG_DOUBLE_COMPLEX, 0x225, long double _Complex, CT_SCALAR_CLDBL),
+    ENTRY(CXX_BOOL, 0x239, bool, CT_SCALAR_BOOL),
+    ENTRY(LOGICAL, 0x218, int32_t, CT_SCALAR_I32),
+    ENTRY(INTEGER, 0x219, int32_t, CT_SCALAR_I32),
+    ENTRY(REAL, 0x21a, float, CT_SCALAR_F32),
+    ENTRY(COMPLEX, 0x21b, float _Complex, CT_SCALAR_CF32),
+    ENTRY(DOUBLE_PRECISION, 0x21c, double, CT_SCALAR_F64),
+    ENTRY(DOUBLE_COMPLEX, 0x21d, double _Complex, CT_SCALAR_CF64),
+    ENTRY(CHARACTER, 0x21e, char, CT_SCALAR_PACKED),
+    ENTRY(2REAL, 0x230, float[2], CT_SCALAR_OPAQUE),
+    ENTRY(2DOUBLE_PRECISION, 0x231, double[2], CT_SCALAR_OPAQUE),
+    PAIR(2INTEGER, 0x232, int, ct_pair_int, CT_SCALAR_INT_INT),
+    ENTRY(LOGICAL1, 0x2c0, int8_t, CT_SCALAR_I8),
+    ENTRY(LOGICAL2, 0x2c8, int16_t, CT_SCALAR_I16),
+    ENTRY(LOGICAL4, 0x2d0, int32_t, CT_SCALAR_I32),
+    ENTRY(LOGICAL8, 0x2d8, int64_t, CT_SCALAR_I64),
+    ENTRY(LOGICAL16, 0x2e0, sixteen, CT_SCALAR_OPAQUE),
+    ENTRY(INTEGER1, 0x2c1, int8_t, CT_SCALAR_I8),
+    ENTRY(INTEGER2, 0x2c9, int16_t, CT_SCALAR_I16),
+    ENTRY(INTEGER4, 0x2d1, int32_t, CT_SCALAR_I32),
+    ENTRY(INTEGER8, 0x2d9, int64_t, CT_SCALAR_I64),
+    ENTRY(INTEGER16, 0x2e1, sixteen, CT_SCALAR_OPAQUE),
+    ENTRY(REAL2, 0x2ca, uint16_t, CT_SCALAR_F16),
+    ENTRY(REAL4, 0x2d2, float, CT_SCALAR_F32),
+    ENTRY(REAL8, 0x2da, double, CT_SCALAR_F64),
+    ENTRY(REAL16, 0x2e2, sixteen, CT_SCALAR_OPAQUE),
+    ENTRY(COMPLEX4, 0x2d3, uint16_t[2], CT_SCALAR_OPAQUE),
+    ENTRY(COMPLEX8, 0x2db, float _Complex, CT_SCALAR_CF32),
+    ENTRY(COMPLEX16, 0x2e3, double _Complex, CT_SCALAR_CF64),
+    ENTRY(COMPLEX32, 0x2eb, sixteen[2], CT_SCALAR_OPAQUE),
 };
 
 _Static_assert(sizeof(bool) == 1, "kernels read a bool as a byte");

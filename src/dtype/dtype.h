@@ -45,9 +45,9 @@
 
 #include "base/base.h"
 
-/* How the bits of one element of a predefined type are read. PACKED and WCHAR: no operator applies
- * to them. BYTE is uninterpreted: bitwise operators only. BOOL: logical operators only. F16 and
- * BF16 are stored in a uint16_t, E4M3 and E5M2 in a uint8_t. */
+/* How the bits of one element of a predefined type are read. PACKED, WCHAR and OPAQUE: no operator
+ * applies to them. BYTE is uninterpreted: bitwise operators only. BOOL: logical operators only. F16
+ * and BF16 are stored in a uint16_t, E4M3 and E5M2 in a uint8_t. */
 enum ct_scalar {
     CT_SCALAR_I8,
     CT_SCALAR_U8,
@@ -68,6 +68,7 @@ enum ct_scalar {
     CT_SCALAR_BYTE,
     CT_SCALAR_PACKED,
     CT_SCALAR_WCHAR,
+    CT_SCALAR_OPAQUE, /* of Fortran, and of no type of C; of several sizes */
     CT_SCALAR_CF32, /* real and imaginary part */
     CT_SCALAR_CF64,
     CT_SCALAR_CLDBL,

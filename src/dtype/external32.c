@@ -70,10 +70,23 @@ static ctran_datatype_t first_of(enum ct_scalar scalar)
     }
 }
 
+/* Two of the same size, of which C has no type. */
+static bool is_double(ctran_datatype_t handle)
+{
+    return handle == CTRAN_2REAL || handle == CTRAN_2DOUBLE_PRECISION || handle == CTRAN_COMPLEX4 ||
+           handle == CTRAN_COMPLEX32;
+}
+
 /* The scalars of a predefined type; returns how many, 1 or 2. */
 static unsigned shapes_of(const struct ct_dtype *type, struct shape out[2])
 {
     ctran_datatype_t first = first_of(type->scalar);
+    if (type->scalar == CT_SCALAR_OPAQUE && is_double(ct_dtype_handle(type))) {
+        const size_t half = type->size_bytes / 2;
+        out[0] = (struct shape){FORM_BITS, 0, half, half};
+        out[1] = (struct shape){FORM_BITS, half, half, half};
+        return 2;
+    }
     if (first == NULL) {
         out[0] = shape_of(ct_dtype_handle(type), type->size_bytes);
         return 1;

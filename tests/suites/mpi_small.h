@@ -268,32 +268,5 @@ static inline int MPI_Info_get(MPI_Info info, const char *key, int valuelen, cha
     return rc;
 }
 
-/* ---- Types of other languages: none of them is known. ---- */
+/* ---- Types of other languages. ---- */
 typedef int MPI_Fint;
-#define MPI_INTEGER                 CTRAN_DATATYPE_NULL
-#define MPI_INTEGER1                CTRAN_DATATYPE_NULL
-#define MPI_INTEGER2                CTRAN_DATATYPE_NULL
-#define MPI_INTEGER4                CTRAN_DATATYPE_NULL
-#define MPI_INTEGER8                CTRAN_DATATYPE_NULL
-#define MPI_INTEGER16               CTRAN_DATATYPE_NULL
-#define MPI_REAL                    CTRAN_DATATYPE_NULL
-#define MPI_REAL2                   CTRAN_DATATYPE_NULL
-#define MPI_REAL4                   CTRAN_DATATYPE_NULL
-#define MPI_REAL8                   CTRAN_DATATYPE_NULL
-#define MPI_REAL16                  CTRAN_DATATYPE_NULL
-#define MPI_DOUBLE_PRECISION        CTRAN_DATATYPE_NULL
-#define MPI_COMPLEX                 CTRAN_DATATYPE_NULL
-#define MPI_COMPLEX4                CTRAN_DATATYPE_NULL
-#define MPI_COMPLEX8                CTRAN_DATATYPE_NULL
-#define MPI_COMPLEX16               CTRAN_DATATYPE_NULL
-#define MPI_COMPLEX32               CTRAN_DATATYPE_NULL
-#define MPI_DOUBLE_COMPLEX          CTRAN_DATATYPE_NULL
-#define MPI_LOGICAL                 CTRAN_DATATYPE_NULL
-#define MPI_CHARACTER               CTRAN_DATATYPE_NULL
-#define MPI_2REAL                   CTRAN_DATATYPE_NULL
-#define MPI_2DOUBLE_PRECISION       CTRAN_DATATYPE_NULL
-#define MPI_2INTEGER                CTRAN_DATATYPE_NULL
-#define MPI_CXX_BOOL                CTRAN_DATATYPE_NULL
-#define MPI_CXX_FLOAT_COMPLEX       CTRAN_DATATYPE_NULL
-#define MPI_CXX_DOUBLE_COMPLEX      CTRAN_DATATYPE_NULL
-#define MPI_CXX_LONG_DOUBLE_COMPLEX CTRAN_DATATYPE_NULL

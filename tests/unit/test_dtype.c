@@ -21,7 +21,8 @@
 /* ---- handles ----------------------------------------------------------------------- */
 
 /* What the kernels must take a type for: kind and size. */
-enum kind { SIGNED, UNSIGNED, FLOATING, HALF, BRAIN, E4M3, E5M2, LOGICAL, RAW, CHARACTER, COMPLEX };
+enum kind { SIGNED, UNSIGNED, FLOATING, HALF, BRAIN, E4M3, E5M2, LOGICAL, RAW, CHARACTER, COMPLEX,
+            OPAQUE };
 
 #define ROW(NAME, T, kind)                                                                         \
     {                                                                                              \
@@ -70,6 +71,37 @@ static const struct row {
     ROW(C_FLOAT_COMPLEX, float _Complex, COMPLEX),
     ROW(C_DOUBLE_COMPLEX, double _Complex, COMPLEX),
     ROW(C_LONG_DOUBLE_COMPLEX, long double _Complex, COMPLEX),
+    ROW(CXX_BOOL, bool, LOGICAL),
+    ROW(CXX_FLOAT_COMPLEX, float _Complex, COMPLEX),
+    ROW(CXX_DOUBLE_COMPLEX, double _Complex, COMPLEX),
+    ROW(CXX_LONG_DOUBLE_COMPLEX, long double _Complex, COMPLEX),
+    ROW(LOGICAL, int32_t, SIGNED),
+    ROW(INTEGER, int32_t, SIGNED),
+    ROW(REAL, float, FLOATING),
+    ROW(COMPLEX, float _Complex, COMPLEX),
+    ROW(DOUBLE_PRECISION, double, FLOATING),
+    ROW(DOUBLE_COMPLEX, double _Complex, COMPLEX),
+    ROW(CHARACTER, char, CHARACTER),
+    ROW(2REAL, float[2], OPAQUE),
+    ROW(2DOUBLE_PRECISION, double[2], OPAQUE),
+    ROW(LOGICAL1, int8_t, SIGNED),
+    ROW(LOGICAL2, int16_t, SIGNED),
+    ROW(LOGICAL4, int32_t, SIGNED),
+    ROW(LOGICAL8, int64_t, SIGNED),
+    ROW(LOGICAL16, char[16], OPAQUE),
+    ROW(INTEGER1, int8_t, SIGNED),
+    ROW(INTEGER2, int16_t, SIGNED),
+    ROW(INTEGER4, int32_t, SIGNED),
+    ROW(INTEGER8, int64_t, SIGNED),
+    ROW(INTEGER16, char[16], OPAQUE),
+    ROW(REAL2, uint16_t, HALF),
+    ROW(REAL4, float, FLOATING),
+    ROW(REAL8, double, FLOATING),
+    ROW(REAL16, char[16], OPAQUE),
+    ROW(COMPLEX4, uint16_t[2], OPAQUE),
+    ROW(COMPLEX8, float _Complex, COMPLEX),
+    ROW(COMPLEX16, double _Complex, COMPLEX),
+    ROW(COMPLEX32, char[32], OPAQUE),
 };
 
 /* Pairs have gaps: size and extent differ. */
@@ -83,6 +115,7 @@ static const struct pair_row {
     {CTRAN_DOUBLE_INT, "CTRAN_DOUBLE_INT", CT_SCALAR_F64_INT, 12, 16},
     {CTRAN_LONG_INT, "CTRAN_LONG_INT", CT_SCALAR_LONG_INT, 12, 16},
     {CTRAN_2INT, "CTRAN_2INT", CT_SCALAR_INT_INT, 8, 8},
+    {CTRAN_2INTEGER, "CTRAN_2INTEGER", CT_SCALAR_INT_INT, 8, 8},
     {CTRAN_SHORT_INT, "CTRAN_SHORT_INT", CT_SCALAR_SHORT_INT, 6, 8},
     {CTRAN_LONG_DOUBLE_INT, "CTRAN_LONG_DOUBLE_INT", CT_SCALAR_LDBL_INT, 20, 32},
 };
@@ -112,6 +145,8 @@ static enum ct_scalar expected_scalar(const struct row *r)
         return CT_SCALAR_BOOL;
     case RAW:
         return CT_SCALAR_BYTE;
+    case OPAQUE:
+        return CT_SCALAR_OPAQUE;
     case COMPLEX:
         return CT_SCALAR_CF32 + log2_size - 3;
     default:
