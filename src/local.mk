@@ -23,6 +23,7 @@ include src/comm/local.mk
 include src/coll/local.mk
 include src/stream/local.mk
 include src/api/local.mk
+include src/front/local.mk
 
 lib_LTLIBRARIES += libctran.la
 libctran_la_SOURCES =

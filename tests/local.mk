@@ -16,6 +16,7 @@ include tests/net/local.mk
 include tests/prove/local.mk
 include tests/launch/local.mk
 include tests/func/local.mk
+include tests/mpi/local.mk
 include tests/gpu/local.mk
 include tests/fault/local.mk
 include tests/fuzz/local.mk

@@ -54,6 +54,14 @@ _Noreturn void ct_api_die_told(struct ct_process *p, int error, const char *call
 /* Only the message of ct_api_refuse. */
 void ct_api_log_refusal(const char *call) CT_COLD;
 
+/* For the front end of MPI's names. ctran_op_create for a function with int counts. op.c */
+int ct_api_op_create_short(ct_op_short_fn *fn, int commute, ctran_op_t *op);
+/* Has the request of a collective free `memory`, of malloc, when it ends: for whoever made arrays
+ * of the program's, which the collective reads. Once a request, by the thread that made it, before
+ * the user has it. false: the request is of another kind, and the memory the caller's.
+ * coll_call.c */
+bool ct_api_keep(struct ct_request *req, void *memory);
+
 /* Process sets. The number of a name; CT_PSETS: there is none. session_pset.c */
 enum { CT_PSET_WORLD, CT_PSET_SELF, CT_PSETS };
 int ct_api_find_pset(const char *name);

@@ -10,6 +10,7 @@ struct request {
     struct ct_request base; /* first: the user's handle points here */
     struct ct_task    task;
     uint64_t          number; /* of a persistent one, by which ranks know it; else 0 */
+    void             *kept;   /* freed with it; NULL: nothing */
     CT_ALIGNED(16) char described[];
 };
 
@@ -85,7 +86,17 @@ static void release(struct ct_process *p, struct ct_request *base)
     destroy(described(r));
     let_go(described(r));
     ct_api_disown(base->owner, NULL);
+    free(r->kept);
     free(r);
+}
+
+bool ct_api_keep(struct ct_request *req, void *memory)
+{
+    if (req->release != release) {
+        return false;
+    }
+    CT_CONTAINER_OF(req, struct request, base)->kept = memory;
+    return true;
 }
 
 /* A step. The user may have freed the request when this returns true. */

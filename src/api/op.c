@@ -3,23 +3,36 @@
 #define CT_FOLDER "api"
 #include "api/dense.h"
 
-int ctran_op_create(ctran_user_function *user_fn, int commute, ctran_op_t *op)
+/* One of both functions. */
+static int create(ctran_user_function *user_fn, ct_op_short_fn *short_fn, int commute,
+                  ctran_op_t *op)
 {
     static const char  call[] = "ctran_op_create";
     struct ct_process *p = ct_api_enter(call);
     if (p == NULL) {
         return CTRAN_ERR_OTHER;
     }
-    if (user_fn == NULL || op == NULL) {
+    if ((user_fn == NULL && short_fn == NULL) || op == NULL) {
         return ct_api_raise(ct_comm_self(p), CTRAN_ERR_ARG, call, "%s is NULL",
-                            user_fn == NULL ? "the function" : "op");
+                            op != NULL ? "the function" : "op");
     }
-    const struct ct_op *made = ct_op_create(user_fn, commute != 0);
+    const struct ct_op *made = user_fn != NULL ? ct_op_create(user_fn, commute != 0)
+                                               : ct_op_create_short(short_fn, commute != 0);
     if (made == NULL) {
         return ct_api_raise(ct_comm_self(p), CTRAN_ERR_NO_MEM, call, "for an operator");
     }
     *op = (ctran_op_t)made;
     return CTRAN_SUCCESS;
+}
+
+int ctran_op_create(ctran_user_function *user_fn, int commute, ctran_op_t *op)
+{
+    return create(user_fn, NULL, commute, op);
+}
+
+int ct_api_op_create_short(ct_op_short_fn *fn, int commute, ctran_op_t *op)
+{
+    return create(NULL, fn, commute, op);
 }
 
 int ct_check_op_handle(struct ct_comm *comm, const char *call, ctran_op_t handle,

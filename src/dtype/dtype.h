@@ -155,6 +155,10 @@ const struct ct_op *ct_op_get(ctran_op_t handle);
 /* A user's operator, held by the caller; NULL when out of memory. _drop frees it once nobody holds
  * it any more. Predefined operators are not counted. op_user.c */
 const struct ct_op *ct_op_create(ctran_user_function *fn, bool commutative);
+/* The same with a function whose counts are int, as MPI's first form has it; it is called several
+ * times where there are more elements. */
+typedef void ct_op_short_fn(void *invec, void *inoutvec, int *len, ctran_datatype_t *datatype);
+const struct ct_op *ct_op_create_short(ct_op_short_fn *fn, bool commutative);
 void                ct_op_hold(const struct ct_op *op);
 void                ct_op_drop(const struct ct_op *op);
 

@@ -8,6 +8,7 @@
  * b, it gets them all at once; else b is first copied to where the result goes, or, where a lies
  * there, to scratch, a bounded number of elements at a time. No lock is held during the call.
  */
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,9 @@
 enum { SCRATCH_BYTES = 16 << 10 };
 
 struct user_op {
-    struct ct_op op;
-    atomic_uint  refs;
+    struct ct_op    op;
+    ct_op_short_fn *short_fn; /* NULL: op.user is called */
+    atomic_uint     refs;
 };
 
 static struct user_op *counted(const struct ct_op *op)
@@ -27,7 +29,8 @@ static struct user_op *counted(const struct ct_op *op)
     return (struct user_op *)CT_CONTAINER_OF(op, struct user_op, op);
 }
 
-const struct ct_op *ct_op_create(ctran_user_function *fn, bool commutative)
+static const struct ct_op *create(ctran_user_function *fn, ct_op_short_fn *short_fn,
+                                  bool commutative)
 {
     struct user_op *u = calloc(1, sizeof *u);
     if (u == NULL) {
@@ -35,8 +38,25 @@ const struct ct_op *ct_op_create(ctran_user_function *fn, bool commutative)
     }
     u->op = (struct ct_op){
         .magic = CT_OP_MAGIC, .name = "a user's operator", .commutative = commutative, .user = fn};
+    u->short_fn = short_fn;
     atomic_init(&u->refs, 1);
     return &u->op;
+}
+
+const struct ct_op *ct_op_create(ctran_user_function *fn, bool commutative)
+{
+    return create(fn, NULL, commutative);
+}
+
+/* Stands for a function with short counts, where `user` tells a user's operator from others. */
+static void never_called(void *in, void *inout, ctran_count_t *len, ctran_datatype_t *type)
+{
+    (void)in, (void)inout, (void)len, (void)type;
+}
+
+const struct ct_op *ct_op_create_short(ct_op_short_fn *fn, bool commutative)
+{
+    return create(never_called, fn, commutative);
 }
 
 void ct_op_hold(const struct ct_op *op)
@@ -80,12 +100,32 @@ void ct_reduction_end(struct ct_reduction *r)
     }
 }
 
+/* As many elements at once as an int can tell. */
+static void call_short(ct_op_short_fn *fn, const struct ct_reduction *r, uintptr_t in,
+                       uintptr_t inout, size_t count)
+{
+    ctran_datatype_t type = ct_dtype_handle(r->type);
+    while (count > 0) {
+        const size_t n = ct_min_size(count, INT_MAX);
+        int          len = (int)n;
+        fn((void *)in, (void *)inout, &len, &type);
+        in += n * r->elem_bytes;
+        inout += n * r->elem_bytes;
+        count -= n;
+    }
+}
+
 static void call(const struct ct_reduction *r, const char *in, char *inout, size_t count)
 {
     ctran_count_t    len = (ctran_count_t)count;
     ctran_datatype_t type = ct_dtype_handle(r->type);
+    ct_op_short_fn  *short_fn = counted(r->op)->short_fn;
     /* An element's address may lie elsewhere than its data: anywhere, if the type is absolute. */
     const uintptr_t first = (uintptr_t)r->type->true_lb_bytes;
+    if (short_fn != NULL) {
+        call_short(short_fn, r, (uintptr_t)in - first, (uintptr_t)inout - first, count);
+        return;
+    }
     r->op->user((void *)((uintptr_t)in - first), (void *)((uintptr_t)inout - first), &len, &type);
 }
 
