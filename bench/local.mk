@@ -18,6 +18,13 @@ bench_split_LDFLAGS = -no-install
 dist_check_SCRIPTS += bench/split.test
 TESTS += bench/split.test
 
+# What a call costs by way of mpi.h.
+noinst_PROGRAMS += bench/mpi_calls
+bench_mpi_calls_SOURCES = bench/mpi_calls.c
+bench_mpi_calls_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/mpi
+bench_mpi_calls_LDADD = libmpi_abi.la libctran.la
+bench_mpi_calls_LDFLAGS = -no-install
+
 # Its loop to compare with shall be vectorised, as the kernels are.
 noinst_PROGRAMS += bench/reduce_local
 bench_reduce_local_SOURCES = bench/reduce_local.c

@@ -33,6 +33,22 @@ PARTS = [
 ]
 
 
+# With all names of MPI there, calls of these parts are refused when they are made.
+REFUSED = PARTS[:3]
+PART = "part: "
+
+
+def part_in(texts):
+    """The first part that programs of these sources use and that the front end refuses."""
+    for pattern, part in REFUSED:
+        for text in texts:
+            code = re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.S)
+            names = re.findall(r"\bMPI_[A-Z][a-z]\w*(?=\s*\()", code)
+            if any(re.match(pattern, name) for name in names):
+                return part
+    return None
+
+
 def part_of(name):
     """The part of MPI that a name belongs to, if ctran is without all of it; else None."""
     for pattern, part in PARTS:

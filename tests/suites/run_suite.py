@@ -5,8 +5,8 @@
 usage: run_suite.py [OPTION]... SUITE FOLDER...
 
 SUITE is the suite's root, FOLDER a part of it with a testlist (see testlist.py). Every program is
-compiled against an mpi.h made from ctran.h (mpi_names.py), and run by ctranrun within a limit of
-time. What the suite needs and ctran is without is left out by rule (rules.py), and counted. Prints
+compiled against an mpi.h made from ctran.h (mpi_names.py), or with --mpi by mpicc against MPI's
+front end, and run by ctranrun within a limit of time. What the suite needs and ctran is without is left out by rule (rules.py), and counted. Prints
 a table, the failures with their reasons, and the exclusions; exit status 0 if nothing failed.
 README.md says how to go about known suites.
 """
@@ -85,7 +85,10 @@ class Suite:
     def prepare(self):
         include = self.work / "include"
         include.mkdir(parents=True, exist_ok=True)
-        (include / "mpi.h").write_text(mpi_names.header(Path(self.options.header)))
+        if self.options.mpi:
+            (include / "mpi.h").unlink(missing_ok=True)
+        else:
+            (include / "mpi.h").write_text(mpi_names.header(Path(self.options.header)))
         for name, text in self.layout.headers().items():
             path = include / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -121,6 +124,9 @@ class Suite:
         target = self.work / "bin" / run.folder / run.program
         target.parent.mkdir(parents=True, exist_ok=True)
         texts = [p.read_text(errors="replace") for p in paths]
+        part = rules.part_in(texts) if self.options.mpi else None
+        if part:
+            return None, f"{rules.PART}{part}"
         support = self.layout.support_of(texts, self.support)
         args = [*flags, *map(str, paths), *support, *self.options.libs, "-lm", "-o", str(target)]
         status, output = self.compile(args)
@@ -158,6 +164,8 @@ def excluded_by(names):
 def judge(suite, run):
     options = suite.options
     program, messages = suite.build(run)
+    if program is None and messages.startswith(rules.PART):
+        return Result(run, "excluded", messages.removeprefix(rules.PART))
     if program is None:
         names = rules.needed_by_compiler(messages)
         part = excluded_by(names)
@@ -226,7 +234,8 @@ def find_library(options):
         options.prefix = str(Path(found).parent.parent) if found else "."
     prefix = Path(options.prefix).resolve()
     options.header = options.header or prefix / "include" / "ctran.h"
-    options.cc = options.cc or [str(prefix / "bin" / "ctrancc")]
+    own = "lib/ctran/mpi/bin/mpicc" if getattr(options, "mpi", False) else "bin/ctrancc"
+    options.cc = options.cc or [str(prefix / own)]
     options.run = options.run or [str(prefix / "bin" / "ctranrun")]
     return options
 
@@ -236,6 +245,7 @@ def parse_options():
     parser.add_argument("suite", help="the suite's root folder")
     parser.add_argument("folders", nargs="+", help="folders of it, with testlists")
     library_options(parser)
+    parser.add_argument("--mpi", action="store_true", help="use mpicc and ctran's own mpi.h")
     parser.add_argument("--work", default="suite-work", help="folder for programs and results")
     parser.add_argument("--under", type=shlex.split, default=[], help="put before every command")
     parser.add_argument("--limit", type=float, default=180,
