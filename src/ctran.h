@@ -635,7 +635,8 @@ CTRAN_API int ctran_errhandler_free(ctran_errhandler_t *errhandler);
 
 /* Sets the error handler of comm: such a one, or CTRAN_ERRORS_ARE_FATAL, _ABORT or _RETURN. A
  * communicator made from comm later starts with the same; CTRAN_COMM_WORLD and _SELF start with
- * CTRAN_INITIAL_ERRHANDLER's. get gives a handle that ctran_errhandler_free takes back. Local.
+ * CTRAN_INITIAL_ERRHANDLER's. Beyond MPI, set takes a communicator that ctran_comm_idup has not
+ * completed. get gives a handle that ctran_errhandler_free takes back. Local.
  * Errors: CTRAN_ERR_COMM, CTRAN_ERR_ERRHANDLER. Source: MPI-4.1 sec. 9.3.1. */
 CTRAN_API int ctran_comm_set_errhandler(ctran_comm_t comm, ctran_errhandler_t errhandler);
 CTRAN_API int ctran_comm_get_errhandler(ctran_comm_t comm, ctran_errhandler_t *errhandler);

@@ -59,11 +59,19 @@ int ctran_errhandler_free(ctran_errhandler_t *errhandler)
     return CTRAN_SUCCESS;
 }
 
+/* One that a nonblocking dup is making has a handler already. */
+static int check_early(const char *call, ctran_comm_t handle, struct ct_comm **comm)
+{
+    struct ct_process *p = ct_api_now() == CT_API_RUNNING ? ct_api_process() : NULL;
+    *comm = p != NULL ? ct_comm_of_early(p, handle) : NULL;
+    return *comm != NULL ? CTRAN_SUCCESS : ct_check_comm(call, handle, comm);
+}
+
 int ctran_comm_set_errhandler(ctran_comm_t handle, ctran_errhandler_t errhandler)
 {
     static const char call[] = "ctran_comm_set_errhandler";
     struct ct_comm   *comm;
-    int               rc = ct_check_comm(call, handle, &comm);
+    int               rc = check_early(call, handle, &comm);
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_errhandler(comm, call, errhandler, CT_ERRHANDLER_COMM);
     }

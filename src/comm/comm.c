@@ -151,6 +151,16 @@ struct ct_comm *ct_comm_self(struct ct_process *p)
     return p->comms->self;
 }
 
+static bool is_object(ctran_comm_t handle)
+{
+    return (uintptr_t)handle >= 0x1000 && (uintptr_t)handle % _Alignof(struct ct_comm) == 0;
+}
+
+struct ct_comm *ct_comm_of_early(struct ct_process *p, ctran_comm_t handle)
+{
+    return is_object(handle) && handle->magic == CT_COMM_MAGIC_DUP ? handle : ct_comm_of(p, handle);
+}
+
 struct ct_comm *ct_comm_of(struct ct_process *p, ctran_comm_t handle)
 {
     if (CT_LIKELY(handle == CTRAN_COMM_WORLD)) {
@@ -159,11 +169,7 @@ struct ct_comm *ct_comm_of(struct ct_process *p, ctran_comm_t handle)
     if (handle == CTRAN_COMM_SELF) {
         return p->comms->world != NULL ? p->comms->self : NULL;
     }
-    if ((uintptr_t)handle < 0x1000 || (uintptr_t)handle % _Alignof(struct ct_comm) != 0 ||
-        handle->magic != CT_COMM_MAGIC) {
-        return NULL;
-    }
-    return handle;
+    return is_object(handle) && handle->magic == CT_COMM_MAGIC ? handle : NULL;
 }
 
 ctran_comm_t ct_comm_handle(const struct ct_comm *comm)

@@ -42,7 +42,8 @@ static inline uint64_t ct_ctx(uint64_t id, enum ct_ctx_kind kind)
     return id | (uint64_t)kind << CT_CTX_SHIFT;
 }
 
-enum { CT_COMM_MAGIC = 0x436f6d6d };
+/* Of one with a handle; of one that a nonblocking dup is making. */
+enum { CT_COMM_MAGIC = 0x436f6d6d, CT_COMM_MAGIC_DUP = 0x436f6d64 };
 
 struct ct_stream_context;
 
@@ -82,6 +83,8 @@ void ct_comm_world_close(struct ct_process *p);
 /* The object behind a handle; NULL for a null one, a freed one (most likely: its memory may serve
  * another communicator by now), or what is no pointer. Pointers into nowhere are not told. */
 struct ct_comm *ct_comm_of(struct ct_process *p, ctran_comm_t handle);
+/* The same, and what a nonblocking dup has not completed, for what needs no number. */
+struct ct_comm *ct_comm_of_early(struct ct_process *p, ctran_comm_t handle);
 /* The handle of an object: the constant for world and self. */
 ctran_comm_t    ct_comm_handle(const struct ct_comm *comm);
 struct ct_comm *ct_comm_world(struct ct_process *p);

@@ -6,7 +6,7 @@
  * the number on, and something that makes them do so.
  *
  * The new communicator is void until its request is completed by the program, which is when it
- * learns its number.
+ * learns its number; but for its error handler, which programs set at once.
  */
 #define CT_FOLDER "comm"
 #include <stdlib.h>
@@ -135,6 +135,7 @@ int ct_comm_idup(struct ct_comm *comm, const struct ct_info *info, struct ct_com
         ct_request_let_go(comm->p, &op->req.base);
         return rc;
     }
+    made->magic = CT_COMM_MAGIC_DUP;
     op->made = made;
     *out = made;
     *request = &op->req.base;

@@ -117,11 +117,19 @@ void idups(void)
     many_at_once();
     needs_no_help();
     hands_on();
-    ctran_comm_t    alone;
-    ctran_request_t request;
+    ctran_comm_t       alone;
+    ctran_request_t    request;
+    ctran_errhandler_t handler;
+    int                n;
     OK(ctran_comm_idup(CTRAN_COMM_SELF, &alone, &request));
+    /* Its error handler can be set at once; all else waits for the request. */
+    OK(ctran_comm_set_errhandler(alone, CTRAN_ERRORS_ABORT));
+    EXPECT_RC(CTRAN_ERR_COMM, ctran_comm_size(alone, &n));
     OK(ctran_wait(&request, CTRAN_STATUS_IGNORE));
     EXPECT_EQ(CTRAN_CONGRUENT, comm_compare(alone, CTRAN_COMM_SELF));
+    OK(ctran_comm_get_errhandler(alone, &handler));
+    EXPECT_PTR(CTRAN_ERRORS_ABORT, handler);
+    OK(ctran_errhandler_free(&handler));
     OK(ctran_comm_free(&alone));
 }
 
