@@ -287,6 +287,9 @@ enum { CT_STATUS_CANCELLED = 2 };
 void ct_api_status(ctran_status_t *status, const struct ct_request *req);
 /* The same for one that is done; returns its error. */
 int ct_api_outcome(struct ct_request *req, ctran_status_t *status);
+/* Releases a generalized request, which alone has a `query`, and returns the error of the program's
+ * function that frees it. grequest.c */
+int ct_grequest_end(struct ct_request *req);
 /* The status of a receive from CTRAN_PROC_NULL. */
 void ct_api_null_status(ctran_status_t *status);
 

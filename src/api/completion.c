@@ -76,7 +76,12 @@ static int retire(struct batch *b, int i, ctran_status_t *status)
         req->inactive = true;
         return error;
     }
-    req->release(b->p, req);
+    if (CT_UNLIKELY(req->query != NULL)) {
+        const int ended = ct_grequest_end(req); /* the last of its functions has the say */
+        error = ended != CTRAN_SUCCESS ? ended : error;
+    } else {
+        req->release(b->p, req);
+    }
     b->requests[i] = CTRAN_REQUEST_NULL;
     return error;
 }

@@ -35,15 +35,20 @@ static int cancel(struct ct_request *base)
                                     : CTRAN_SUCCESS;
 }
 
-static void release(struct ct_process *p, struct ct_request *base)
+int ct_grequest_end(struct ct_request *base)
 {
     struct grequest *g = of(base);
-    (void)p;
     base->magic = 0;
-    if (g->free != NULL) {
-        (void)g->free(g->extra); /* nobody is left to be told */
-    }
+    const int error = g->free != NULL ? g->free(g->extra) : CTRAN_SUCCESS;
     free(g);
+    return error;
+}
+
+/* Where nobody is left to be told of an error. */
+static void release(struct ct_process *p, struct ct_request *base)
+{
+    (void)p;
+    (void)ct_grequest_end(base);
 }
 
 int ctran_grequest_start(ctran_grequest_query_function  *query_fn,

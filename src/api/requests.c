@@ -14,18 +14,23 @@ void ct_api_status(ctran_status_t *status, const struct ct_request *req)
     memset(status->ctran_internal, 0, sizeof status->ctran_internal);
     memcpy(status->ctran_internal, &bytes, sizeof bytes);
     status->ctran_internal[CT_STATUS_CANCELLED] = req != NULL && req->cancelled;
+    if (req == NULL) { /* MPI-4.1 sec. 3.7.3: an empty status has no error */
+        status->CTRAN_ERROR = CTRAN_SUCCESS;
+    }
 }
 
 int ct_api_outcome(struct ct_request *req, ctran_status_t *status)
 {
-    ctran_status_t unwanted;
+    ctran_status_t unwanted = {0};
     if (CT_LIKELY(req->query == NULL)) {
         ct_api_status(status, req);
         return req->error;
     }
     status =
         status != CTRAN_STATUS_IGNORE ? status : &unwanted; /* a query always has one to fill */
+    const int error = status->CTRAN_ERROR; /* which calls that complete one request leave alone */
     ct_api_status(status, NULL);
+    status->CTRAN_ERROR = error;
     return req->query(req, status);
 }
 

@@ -35,6 +35,12 @@ static int forget(void *extra)
     return CTRAN_SUCCESS;
 }
 
+static int fail_to_forget(void *extra)
+{
+    ((struct work *)extra)->frees++;
+    return CTRAN_ERR_PENDING;
+}
+
 static int cancel(void *extra, int complete)
 {
     struct work *w = extra;
@@ -228,6 +234,17 @@ static void refused(void)
     EXPECT_RC(CTRAN_ERR_REQUEST, ctran_grequest_complete(CTRAN_REQUEST_NULL));
     OK(ctran_cancel(&plain));
     OK(ctran_wait(&plain, CTRAN_STATUS_IGNORE));
+    /* The error of the function that frees it is that of the call which completes it. */
+    w = (struct work){.value = 1};
+    OK(ctran_grequest_start(query, fail_to_forget, cancel, &w, &w.request));
+    OK(ctran_grequest_complete(w.request));
+    EXPECT_RC(CTRAN_ERR_PENDING, ctran_wait(&w.request, CTRAN_STATUS_IGNORE));
+    EXPECT_EQ(1, w.frees);
+    EXPECT_PTR(CTRAN_REQUEST_NULL, w.request);
+    /* An empty status has no error, whatever was there. */
+    statuses[0].CTRAN_ERROR = CTRAN_ERR_OTHER;
+    OK(ctran_wait(&w.request, &statuses[0]));
+    EXPECT_EQ(CTRAN_SUCCESS, statuses[0].CTRAN_ERROR);
     EXPECT_RC(CTRAN_ERR_ARG, ctran_status_set_cancelled(CTRAN_STATUS_IGNORE, 1));
     EXPECT_RC(CTRAN_ERR_ARG, ctran_status_set_elements(CTRAN_STATUS_IGNORE, CTRAN_INT, 1));
     EXPECT_RC(CTRAN_ERR_COUNT, ctran_status_set_elements(&statuses[0], CTRAN_INT, -1));
