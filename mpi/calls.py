@@ -15,14 +15,10 @@ WIDE = {"count": "ctran_count_t", "disp": "ctran_aint_t", "extent": "ctran_count
 
 def copied_arrays(call):
     """Arrays of numbers that ctran gets copies of: where they are narrower here, and where a
-    persistent request reads them, as programs free them that ran on libraries which copy them."""
-    if call.large and not is_persistent(call):
+    request reads them, as programs free them early that ran on libraries which copy them."""
+    if call.large and not lasts(call):
         return []
     return [p for p in call.parameters if p.is_array and p.type in ("count", "disp")]
-
-
-def is_persistent(call):
-    return "_init" in call.name and lasts(call)
 
 
 def small_results(call):

@@ -50,7 +50,7 @@ static int add(const struct ct_f90 *f90, MPI_Datatype base, struct entry **out)
     if (e == NULL) {
         return MPI_ERR_NO_MEM;
     }
-    const int rc = ctran_type_dup(base, &e->type);
+    const int rc = ct_front_type_like(base, &e->type);
     if (rc != MPI_SUCCESS) {
         free(e);
         return rc;
@@ -128,6 +128,26 @@ int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
                 newtype);
 }
 NAME(Type_create_f90_integer)
+
+/* The type of that size in a class: where C has none, Fortran's. */
+int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
+{
+    static const struct {
+        int          typeclass, size;
+        MPI_Datatype type;
+    } more[] = {
+        {MPI_TYPECLASS_INTEGER, 16, MPI_INTEGER16},
+        {MPI_TYPECLASS_COMPLEX, 4, MPI_COMPLEX4},
+    };
+    for (size_t i = 0; i < sizeof more / sizeof *more && datatype != NULL; i++) {
+        if (more[i].typeclass == typeclass && more[i].size == size) {
+            *datatype = more[i].type;
+            return MPI_SUCCESS;
+        }
+    }
+    return ctran_type_match_size(typeclass, size, datatype);
+}
+NAME(Type_match_size)
 
 /* One of these is not the program's to free. */
 int PMPI_Type_free(MPI_Datatype *datatype)

@@ -2,8 +2,8 @@
 /*
  * front.h - what the files of MPI's front end share. Each call of mpi.h is a strong PMPI_ name and
  * a weak MPI_ one. Handles are ctran's own: same values, same pointers; so is a status. Most
- * definitions are written by generate.py (gen/); those that are no mere change of names stand in the
- * files of this folder. Nothing here has a state but what handles.c, f90.c and tool*.c say.
+ * definitions are written by generate.py (gen/); those that are no mere change of names stand in
+ * the files of this folder. Nothing here has a state but what handles.c, f90.c and tool*.c say.
  */
 #ifndef MPI_FRONT_H
 #define MPI_FRONT_H

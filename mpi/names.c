@@ -118,3 +118,29 @@ int PMPI_Error_class(int errorcode, int *errorclass)
     return ctran_error_class(errorcode, errorclass);
 }
 NAME(Error_class)
+
+/* What has a text of the program's is not removed before that. */
+static int check_textless(const char *call, int code)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int  len = 0;
+    if (code > MPI_ERR_LASTCODE && ctran_error_string(code, text, &len) == MPI_SUCCESS && len > 0) {
+        return ct_front_raise(MPI_COMM_NULL, MPI_ERR_OTHER, call,
+                              "it has a text: MPI_Remove_error_string comes first");
+    }
+    return MPI_SUCCESS;
+}
+
+int PMPI_Remove_error_code(int errorcode)
+{
+    const int rc = check_textless("MPI_Remove_error_code", errorcode);
+    return rc == MPI_SUCCESS ? ctran_remove_error_code(errorcode) : rc;
+}
+NAME(Remove_error_code)
+
+int PMPI_Remove_error_class(int errorclass)
+{
+    const int rc = check_textless("MPI_Remove_error_class", errorclass);
+    return rc == MPI_SUCCESS ? ctran_remove_error_class(errorclass) : rc;
+}
+NAME(Remove_error_class)

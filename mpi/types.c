@@ -179,6 +179,10 @@ int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
         return ct_front_raise(MPI_COMM_NULL, MPI_ERR_ARG, "MPI_Type_get_value_index",
                               "pair_type is NULL");
     }
+    if (value_type == MPI_DATATYPE_NULL || index_type == MPI_DATATYPE_NULL) {
+        return ct_front_raise(MPI_COMM_NULL, MPI_ERR_TYPE, "MPI_Type_get_value_index",
+                              "a type is MPI_DATATYPE_NULL");
+    }
     *pair_type = MPI_DATATYPE_NULL; /* no pair of these */
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if (pairs[i].value == value_type && pairs[i].index == index_type) {

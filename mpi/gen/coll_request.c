@@ -41,8 +41,16 @@ int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
                        void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                        MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    return ctran_iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-        comm, request);
+    struct ct_arrays a;
+    const int n0 = ct_arrays_length(ct_front_blocks(comm, CT_FRONT_ALL));
+    if (!ct_arrays_open(&a, (size_t)n0 + (size_t)n0, true)) {
+        return ct_front_raise(comm, MPI_ERR_NO_MEM, "MPI_Iallgatherv_c", NO_ROOM);
+    }
+    const ctran_count_t *w_recvcounts = ct_arrays_copy(&a, recvcounts, n0);
+    const ctran_aint_t *w_displs = ct_arrays_copy(&a, displs, n0);
+    const int rc = ctran_iallgatherv(sendbuf, sendcount, sendtype, recvbuf, w_recvcounts, w_displs,
+        recvtype, comm, request);
+    return ct_arrays_keep(&a, rc, request);
 }
 NAME(Iallgatherv_c)
 
@@ -103,8 +111,20 @@ int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
                       const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                       MPI_Request *request)
 {
-    return ctran_ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-        recvtype, comm, request);
+    struct ct_arrays a;
+    const int n0 = ct_arrays_length(sendbuf == MPI_IN_PLACE ? 0 : ct_front_blocks(comm,
+        CT_FRONT_ALL));
+    const int n1 = ct_arrays_length(ct_front_blocks(comm, CT_FRONT_ALL));
+    if (!ct_arrays_open(&a, (size_t)n0 + (size_t)n0 + (size_t)n1 + (size_t)n1, true)) {
+        return ct_front_raise(comm, MPI_ERR_NO_MEM, "MPI_Ialltoallv_c", NO_ROOM);
+    }
+    const ctran_count_t *w_sendcounts = ct_arrays_copy(&a, sendcounts, n0);
+    const ctran_aint_t *w_sdispls = ct_arrays_copy(&a, sdispls, n0);
+    const ctran_count_t *w_recvcounts = ct_arrays_copy(&a, recvcounts, n1);
+    const ctran_aint_t *w_rdispls = ct_arrays_copy(&a, rdispls, n1);
+    const int rc = ctran_ialltoallv(sendbuf, w_sendcounts, w_sdispls, sendtype, recvbuf,
+        w_recvcounts, w_rdispls, recvtype, comm, request);
+    return ct_arrays_keep(&a, rc, request);
 }
 NAME(Ialltoallv_c)
 
@@ -135,8 +155,20 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
                       const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                       MPI_Request *request)
 {
-    return ctran_ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-        recvtypes, comm, request);
+    struct ct_arrays a;
+    const int n0 = ct_arrays_length(sendbuf == MPI_IN_PLACE ? 0 : ct_front_blocks(comm,
+        CT_FRONT_ALL));
+    const int n1 = ct_arrays_length(ct_front_blocks(comm, CT_FRONT_ALL));
+    if (!ct_arrays_open(&a, (size_t)n0 + (size_t)n0 + (size_t)n1 + (size_t)n1, true)) {
+        return ct_front_raise(comm, MPI_ERR_NO_MEM, "MPI_Ialltoallw_c", NO_ROOM);
+    }
+    const ctran_count_t *w_sendcounts = ct_arrays_copy(&a, sendcounts, n0);
+    const ctran_aint_t *w_sdispls = ct_arrays_copy(&a, sdispls, n0);
+    const ctran_count_t *w_recvcounts = ct_arrays_copy(&a, recvcounts, n1);
+    const ctran_aint_t *w_rdispls = ct_arrays_copy(&a, rdispls, n1);
+    const int rc = ctran_ialltoallw(sendbuf, w_sendcounts, w_sdispls, sendtypes, recvbuf,
+        w_recvcounts, w_rdispls, recvtypes, comm, request);
+    return ct_arrays_keep(&a, rc, request);
 }
 NAME(Ialltoallw_c)
 
@@ -213,8 +245,16 @@ int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
                     int root, MPI_Comm comm, MPI_Request *request)
 {
-    return ctran_igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
-        comm, request);
+    struct ct_arrays a;
+    const int n0 = ct_arrays_length(ct_front_root_blocks(comm, root));
+    if (!ct_arrays_open(&a, (size_t)n0 + (size_t)n0, true)) {
+        return ct_front_raise(comm, MPI_ERR_NO_MEM, "MPI_Igatherv_c", NO_ROOM);
+    }
+    const ctran_count_t *w_recvcounts = ct_arrays_copy(&a, recvcounts, n0);
+    const ctran_aint_t *w_displs = ct_arrays_copy(&a, displs, n0);
+    const int rc = ctran_igatherv(sendbuf, sendcount, sendtype, recvbuf, w_recvcounts, w_displs,
+        recvtype, root, comm, request);
+    return ct_arrays_keep(&a, rc, request);
 }
 NAME(Igatherv_c)
 
@@ -250,7 +290,15 @@ NAME(Ireduce_scatter)
 int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    return ctran_ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+    struct ct_arrays a;
+    const int n0 = ct_arrays_length(ct_front_blocks(comm, CT_FRONT_LOCAL));
+    if (!ct_arrays_open(&a, (size_t)n0, true)) {
+        return ct_front_raise(comm, MPI_ERR_NO_MEM, "MPI_Ireduce_scatter_c", NO_ROOM);
+    }
+    const ctran_count_t *w_recvcounts = ct_arrays_copy(&a, recvcounts, n0);
+    const int rc = ctran_ireduce_scatter(sendbuf, recvbuf, w_recvcounts, datatype, op, comm,
+        request);
+    return ct_arrays_keep(&a, rc, request);
 }
 NAME(Ireduce_scatter_c)
 
@@ -323,7 +371,15 @@ int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
                      MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                      MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
-    return ctran_iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
-        root, comm, request);
+    struct ct_arrays a;
+    const int n0 = ct_arrays_length(ct_front_root_blocks(comm, root));
+    if (!ct_arrays_open(&a, (size_t)n0 + (size_t)n0, true)) {
+        return ct_front_raise(comm, MPI_ERR_NO_MEM, "MPI_Iscatterv_c", NO_ROOM);
+    }
+    const ctran_count_t *w_sendcounts = ct_arrays_copy(&a, sendcounts, n0);
+    const ctran_aint_t *w_displs = ct_arrays_copy(&a, displs, n0);
+    const int rc = ctran_iscatterv(sendbuf, w_sendcounts, w_displs, sendtype, recvbuf, recvcount,
+        recvtype, root, comm, request);
+    return ct_arrays_keep(&a, rc, request);
 }
 NAME(Iscatterv_c)

@@ -82,18 +82,6 @@ int PMPI_Get_processor_name(char *name, int *resultlen)
 }
 NAME(Get_processor_name)
 
-int PMPI_Remove_error_class(int errorclass)
-{
-    return ctran_remove_error_class(errorclass);
-}
-NAME(Remove_error_class)
-
-int PMPI_Remove_error_code(int errorcode)
-{
-    return ctran_remove_error_code(errorcode);
-}
-NAME(Remove_error_code)
-
 int PMPI_Remove_error_string(int errorcode)
 {
     return ctran_remove_error_string(errorcode);

@@ -43,8 +43,16 @@ int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
                                 const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
                                 MPI_Request *request)
 {
-    return ctran_ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
-        recvtype, comm, request);
+    struct ct_arrays a;
+    const int n0 = ct_arrays_length(ct_front_blocks(comm, CT_FRONT_IN));
+    if (!ct_arrays_open(&a, (size_t)n0 + (size_t)n0, true)) {
+        return ct_front_raise(comm, MPI_ERR_NO_MEM, "MPI_Ineighbor_allgatherv_c", NO_ROOM);
+    }
+    const ctran_count_t *w_recvcounts = ct_arrays_copy(&a, recvcounts, n0);
+    const ctran_aint_t *w_displs = ct_arrays_copy(&a, displs, n0);
+    const int rc = ctran_ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, w_recvcounts,
+        w_displs, recvtype, comm, request);
+    return ct_arrays_keep(&a, rc, request);
 }
 NAME(Ineighbor_allgatherv_c)
 
@@ -92,8 +100,19 @@ int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[]
                                const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                                MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    return ctran_ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
-        rdispls, recvtype, comm, request);
+    struct ct_arrays a;
+    const int n0 = ct_arrays_length(ct_front_blocks(comm, CT_FRONT_OUT));
+    const int n1 = ct_arrays_length(ct_front_blocks(comm, CT_FRONT_IN));
+    if (!ct_arrays_open(&a, (size_t)n0 + (size_t)n0 + (size_t)n1 + (size_t)n1, true)) {
+        return ct_front_raise(comm, MPI_ERR_NO_MEM, "MPI_Ineighbor_alltoallv_c", NO_ROOM);
+    }
+    const ctran_count_t *w_sendcounts = ct_arrays_copy(&a, sendcounts, n0);
+    const ctran_aint_t *w_sdispls = ct_arrays_copy(&a, sdispls, n0);
+    const ctran_count_t *w_recvcounts = ct_arrays_copy(&a, recvcounts, n1);
+    const ctran_aint_t *w_rdispls = ct_arrays_copy(&a, rdispls, n1);
+    const int rc = ctran_ineighbor_alltoallv(sendbuf, w_sendcounts, w_sdispls, sendtype, recvbuf,
+        w_recvcounts, w_rdispls, recvtype, comm, request);
+    return ct_arrays_keep(&a, rc, request);
 }
 NAME(Ineighbor_alltoallv_c)
 
@@ -122,8 +141,17 @@ int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[]
                                const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                                MPI_Comm comm, MPI_Request *request)
 {
-    return ctran_ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
-        rdispls, recvtypes, comm, request);
+    struct ct_arrays a;
+    const int n0 = ct_arrays_length(ct_front_blocks(comm, CT_FRONT_OUT));
+    const int n1 = ct_arrays_length(ct_front_blocks(comm, CT_FRONT_IN));
+    if (!ct_arrays_open(&a, (size_t)n0 + (size_t)n1, true)) {
+        return ct_front_raise(comm, MPI_ERR_NO_MEM, "MPI_Ineighbor_alltoallw_c", NO_ROOM);
+    }
+    const ctran_count_t *w_sendcounts = ct_arrays_copy(&a, sendcounts, n0);
+    const ctran_count_t *w_recvcounts = ct_arrays_copy(&a, recvcounts, n1);
+    const int rc = ctran_ineighbor_alltoallw(sendbuf, w_sendcounts, sdispls, sendtypes, recvbuf,
+        w_recvcounts, rdispls, recvtypes, comm, request);
+    return ct_arrays_keep(&a, rc, request);
 }
 NAME(Ineighbor_alltoallw_c)
 

@@ -387,12 +387,6 @@ int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[]
 }
 NAME(Type_indexed_c)
 
-int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
-{
-    return ctran_type_match_size(typeclass, size, datatype);
-}
-NAME(Type_match_size)
-
 int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
 {
     return ctran_type_set_attr(datatype, type_keyval, attribute_val);

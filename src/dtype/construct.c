@@ -161,14 +161,26 @@ int ct_dtype_resized(const struct ct_dtype *old, ctran_count_t lb, ctran_count_t
 }
 
 /* Also of a predefined type, whose bounds come out the same. */
-int ct_dtype_dup(const struct ct_dtype *old, const struct ct_dtype **out)
+static int dup_of(const struct ct_dtype *old, const struct ct_dtype *like,
+                  const struct ct_dtype **out)
 {
     struct ct_derived *d = start(CTRAN_COMBINER_DUP, 1, 0, 1);
     if (d == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
+    d->type.like = like;
     put_type(d, 0, old);
     d->type.committed = old->committed;
     d->parts[0] = (struct ct_part){.len = 1, .reps = 1, .type = old};
     return finish(d, NULL, out);
+}
+
+int ct_dtype_dup(const struct ct_dtype *old, const struct ct_dtype **out)
+{
+    return dup_of(old, NULL, out);
+}
+
+int ct_dtype_dup_like(const struct ct_dtype *old, const struct ct_dtype **out)
+{
+    return dup_of(old, old, out);
 }

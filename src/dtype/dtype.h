@@ -125,6 +125,7 @@ struct ct_dtype {
     uint32_t               npieces; /* 0: no data */
     const struct ct_piece *pieces;
     const char            *name; /* "CTRAN_INT"; of a derived one, what the user called it */
+    const struct ct_dtype *like; /* operators take it for this predefined one; NULL: they do not */
 };
 
 /* dst[i] = a[i] op b[i] for i < count. dst may be the same as a, as b, or as both; no
@@ -272,6 +273,8 @@ int ct_dtype_struct(size_t count, const ctran_count_t *lengths, const ctran_coun
 int ct_dtype_resized(const struct ct_dtype *old, ctran_count_t lb, ctran_count_t extent,
                      const struct ct_dtype **out);
 int ct_dtype_dup(const struct ct_dtype *old, const struct ct_dtype **out);
+/* The same of a predefined one, and operators take it for that. */
+int ct_dtype_dup_like(const struct ct_dtype *old, const struct ct_dtype **out);
 
 /* Arrays of ndims >= 1 dimensions in an order of CTRAN_ORDER_*; as MPI-4.1 sec. 5.1.3 and 5.1.4 ask
  * for. */

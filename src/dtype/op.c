@@ -75,7 +75,7 @@ const struct ct_op *ct_op_get(ctran_op_t handle)
 
 ct_op_fn ct_op_kernel(const struct ct_op *op, const struct ct_dtype *dtype)
 {
-    return op->fn[dtype->scalar];
+    return op->fn[dtype->like != NULL ? dtype->like->scalar : dtype->scalar];
 }
 
 struct ct_reduction ct_reduction_of(const struct ct_op *op, const struct ct_dtype *type)

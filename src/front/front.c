@@ -63,6 +63,18 @@ void ct_front_keep(ctran_request_t request, void *memory)
     }
 }
 
+int ct_front_type_like(ctran_datatype_t predefined, ctran_datatype_t *newtype)
+{
+    static const char      call[] = "MPI_Type_create_f90";
+    const struct ct_dtype *old, *made = NULL;
+    struct ct_comm        *self;
+    int                    rc = ct_check_old_type(call, predefined, newtype, &self, &old);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_api_give_type(self, ct_dtype_dup_like(old, &made), &made, call, newtype);
+    }
+    return rc;
+}
+
 int ct_front_op_create(ct_front_user_function *user_fn, int commute, ctran_op_t *op)
 {
     return ct_api_op_create_short(user_fn, commute, op);

@@ -36,6 +36,9 @@ typedef void     ct_front_user_function(void *invec, void *inoutvec, int *len,
                                         ctran_datatype_t *datatype);
 CT_FRONT_API int ct_front_op_create(ct_front_user_function *user_fn, int commute, ctran_op_t *op);
 
+/* ctran_type_dup of a predefined datatype; operators take the new one, too. */
+CT_FRONT_API int ct_front_type_like(ctran_datatype_t predefined, ctran_datatype_t *newtype);
+
 /* The configuration: variable number i, and its value in force or, before init, what would be. A
  * number goes to *number, a text to `text` as ctran_info shows it. Any thread, any time. */
 CT_FRONT_API int                  ct_front_vars(void);

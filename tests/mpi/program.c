@@ -71,8 +71,7 @@ static void counts_at_once(void)
     end(&x);
 }
 
-/* The library keeps copies of its own: the program's arrays are changed while it needs them. By the
- * standard they may not; a copy that was freed too early is what this would show. */
+/* A copy that is freed too early is what this would show. */
 static void counts_of_request(void)
 {
     struct exchange x;
@@ -82,6 +81,29 @@ static void counts_of_request(void)
                                           x.displs, MPI_INT, MPI_COMM_WORLD, &request));
     EXPECT_EQ(MPI_SUCCESS, MPI_Wait(&request, MPI_STATUS_IGNORE));
     EXPECT_EQ(1, request == MPI_REQUEST_NULL);
+    end(&x);
+}
+
+/* The program's arrays are gone before the request ends: by the standard they may not be, but there
+ * are programs that do so. */
+static void large_counts_of_request(void)
+{
+    struct exchange x;
+    MPI_Request     request;
+    begin(&x);
+    MPI_Count *counts = malloc((size_t)size * sizeof *counts);
+    MPI_Aint  *displs = malloc((size_t)size * sizeof *displs);
+    for (int i = 0; i < size; i++) {
+        counts[i] = x.counts[i];
+        displs[i] = x.displs[i];
+    }
+    EXPECT_EQ(MPI_SUCCESS, MPI_Ialltoallv_c(x.out, counts, displs, MPI_INT, x.in, counts, displs,
+                                            MPI_INT, MPI_COMM_WORLD, &request));
+    memset(counts, 0x55, (size_t)size * sizeof *counts);
+    memset(displs, 0x55, (size_t)size * sizeof *displs);
+    EXPECT_EQ(MPI_SUCCESS, MPI_Wait(&request, MPI_STATUS_IGNORE));
+    free(counts);
+    free(displs);
     end(&x);
 }
 
@@ -309,6 +331,9 @@ static void fortran_types(void)
     MPI_Type_get_contents(one, 2, 0, 0, what, NULL, NULL);
     EXPECT_EQ(15, what[0]);
     EXPECT_EQ(MPI_UNDEFINED, what[1]);
+    double x = 1.5, y = 2;
+    EXPECT_EQ(MPI_SUCCESS, MPI_Reduce_local(&x, &y, 1, one, MPI_SUM));
+    EXPECT_EQ(7, 2 * y);
     MPI_Type_size(MPI_COMPLEX32, &bytes);
     EXPECT_EQ(32, bytes);
 }
@@ -361,6 +386,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     counts_at_once();
     counts_of_request();
+    large_counts_of_request();
     counts_of_persistent();
     many_counts();
     large_results();

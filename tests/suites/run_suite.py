@@ -6,9 +6,9 @@ usage: run_suite.py [OPTION]... SUITE FOLDER...
 
 SUITE is the suite's root, FOLDER a part of it with a testlist (see testlist.py). Every program is
 compiled against an mpi.h made from ctran.h (mpi_names.py), or with --mpi by mpicc against MPI's
-front end, and run by ctranrun within a limit of time. What the suite needs and ctran is without is left out by rule (rules.py), and counted. Prints
-a table, the failures with their reasons, and the exclusions; exit status 0 if nothing failed.
-README.md says how to go about known suites.
+front end, and run by ctranrun within a limit of time. What the suite needs and ctran is without is
+left out by rule (rules.py), and counted. Prints a table, the failures with their reasons, and the
+exclusions; exit status 0 if nothing failed. README.md says how to go about known suites.
 """
 import argparse
 import concurrent.futures
@@ -96,10 +96,13 @@ class Suite:
         self.flags = ["-w", "-Werror=implicit-function-declaration", "-g", "-O1", "-pthread"]
         self.flags += [f"-I{include}", *(f"-I{self.root / i}" for i in self.layout.includes)]
         support = []
-        for source in self.layout.support:
-            target = self.work / "support" / (source.replace("/", "_") + ".o")
+        sources = [self.root / source for source in self.layout.support]
+        if self.options.mpi:
+            sources.append(Path(__file__).resolve().parent / "handlers.c")
+        for source in sources:
+            target = self.work / "support" / (source.name + ".o")
             target.parent.mkdir(exist_ok=True)
-            status, output = self.compile(["-c", str(self.root / source), "-o", str(target)])
+            status, output = self.compile(["-c", str(source), "-o", str(target)])
             if status != 0:
                 sys.exit(f"run_suite.py: {source} does not compile:\n{output}")
             support.append(str(target))
