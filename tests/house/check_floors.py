@@ -6,10 +6,10 @@ usage: check_floors.py ROOT
 
 A file under src/ includes its own folder, the face of folders on lower floors, ctran.h, generated
 headers and system headers; coll/algo nothing but itself and headers of the C standard; launcher/,
-tools/ and mpi/ any face. A file in a folder of launcher/ includes its own folder, launcher.h, and the
-face of folders before its own in LAUNCHER; and no files of launcher/ call each other in a circle.
-Static functions there have a name of more than one word that no other file uses. Prints each
-violation; exit status 1 if there is one. Called by floors.test.
+tools/ and mpi/ any face. A file in a folder of launcher/ includes its own folder, launcher.h, and
+the face of folders before its own in LAUNCHER; and no files of launcher/ call each
+other in a circle. Static functions there have a name of more than one word that no other file
+uses. Prints each violation; exit status 1 if there is one. Called by floors.test.
 """
 import re
 import sys
