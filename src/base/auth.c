@@ -102,6 +102,28 @@ uint64_t ct_auth_number(const struct ct_auth_key *key, const char *purpose)
     return number;
 }
 
+void ct_auth_tag(const struct ct_auth_key *key, const void *bytes, size_t len, void *out,
+                 size_t out_len)
+{
+    static const char purpose[] = "message ";
+    unsigned char     all[HASH] = {0};
+    if (ct_auth_available()) {
+        hash(all, key->bytes, purpose, sizeof purpose, bytes, len);
+    }
+    memcpy(out, all, ct_min_size(out_len, sizeof all));
+}
+
+bool ct_auth_tag_check(const struct ct_auth_key *key, const void *bytes, size_t len,
+                       const void *tag, size_t tag_len)
+{
+    unsigned char right[HASH];
+    if (!ct_auth_available() || tag_len > sizeof right) {
+        return false;
+    }
+    ct_auth_tag(key, bytes, len, right, tag_len);
+    return same(right, tag, tag_len);
+}
+
 int ct_auth_key_make(struct ct_auth_key *key)
 {
     if (!CT_HAVE_SODIUM) {

@@ -55,6 +55,16 @@ int ct_auth_key_make(struct ct_auth_key *key);
 /* To be called on every copy of a key, also a hexadecimal one, as soon as it is of no more use. */
 void ct_auth_wipe(void *secret, size_t len_bytes);
 
+/* A keyed hash of a message, by which its receiver knows that a holder of the key has written it:
+ * messages that say for whom and for which use they are need no proof of their own. out has
+ * out_len bytes, 16 to CT_AUTH_HASH_BYTES. All zeros in builds that can prove nothing. */
+void ct_auth_tag(const struct ct_auth_key *key, const void *bytes, size_t len, void *out,
+                 size_t out_len);
+/* Whether that is the tag of this message; false in builds that can prove nothing. Takes as long
+ * for a wrong tag as for the right one. */
+bool ct_auth_tag_check(const struct ct_auth_key *key, const void *bytes, size_t len,
+                       const void *tag, size_t tag_len);
+
 /* As 64 hexadecimal digits, and back. CTRAN_ERR_ARG, with *key wiped, for any other text. */
 void ct_auth_key_to_hex(const struct ct_auth_key *key, char hex[CT_AUTH_HEX_SIZE]);
 int  ct_auth_key_from_hex(struct ct_auth_key *key, const char *hex);
