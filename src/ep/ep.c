@@ -41,6 +41,11 @@ static int job_key(void *arg, struct ct_auth_key *key)
     return ct_job_key(set->p->job, key);
 }
 
+static int distance(void *arg, uint32_t id) CT_IN_DOMAIN
+{
+    return ct_ep_distance(arg, id);
+}
+
 static void failed(void *peer_, int why) CT_IN_DOMAIN
 {
     ct_ep_fail(peer_, why);
@@ -173,6 +178,7 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
         .peer = peer,
         .deliver = deliver,
         .region = ct_ep_region_area,
+        .distance = distance,
         .key = job_key,
         .failed = failed,
         .left = left,

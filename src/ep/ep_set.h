@@ -130,6 +130,9 @@ int ct_ep_record_get(struct ct_ep *ep, const void **record, size_t *len_bytes);
 /* Where this process's host stands, by its labels. CTRAN_ERR_CONFIG, logged. */
 int  ct_ep_location_key(const struct ct_process *p, struct ct_location_key *at);
 void ct_ep_locations_fini(struct ct_ep_set *set) CT_IN_DOMAIN;
+/* How far process `id` is from this one: enum ct_distance; CT_DIST_BEYOND where that is not known.
+ */
+int ct_ep_distance(struct ct_ep_set *set, uint32_t id) CT_IN_DOMAIN;
 
 /* Has the transports look whether the peers that matter still live, unless that was lately. */
 void ct_ep_look_after(struct ct_ep_set *set) CT_IN_DOMAIN;

@@ -101,6 +101,21 @@ static int make_table(struct ct_ep_set *set) CT_IN_DOMAIN
     return CTRAN_SUCCESS;
 }
 
+int ct_ep_distance(struct ct_ep_set *set, uint32_t id)
+{
+    const uint32_t      own = set->p->job->rank;
+    struct ct_location *table = atomic_load_explicit(&set->locations.table, memory_order_relaxed);
+    int                 rc = table == NULL ? make_table(set) : CTRAN_SUCCESS;
+    table = atomic_load_explicit(&set->locations.table, memory_order_relaxed);
+    if (rc == CTRAN_SUCCESS && !is_known(&table[own])) {
+        rc = learn(set, table, own);
+    }
+    if (rc == CTRAN_SUCCESS && !is_known(&table[id])) {
+        rc = learn(set, table, id);
+    }
+    return rc == CTRAN_SUCCESS ? (int)ct_distance_between(table, own, id) : CT_DIST_BEYOND;
+}
+
 int ct_ep_location(struct ct_process *p, uint32_t id, struct ct_location *location)
 {
     struct ct_ep_set   *set = p->ep;

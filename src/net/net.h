@@ -74,6 +74,8 @@ struct ct_net_env {
     /* progress would find something that nobody signals: another thread of this process may sleep
      * meanwhile. */
     void (*arrived)(void *arg);
+    /* How far process `id` is from this one: an enum ct_distance of topo. NULL: nobody knows. */
+    int (*distance)(void *arg, uint32_t id);
     /* The job's key, by which its processes know each other. Errors are logged. */
     int (*key)(void *arg, struct ct_auth_key *key);
 };
