@@ -17,3 +17,14 @@ libctcore_la_SOURCES += \
 	src/net/tcp_out.c src/net/tcp_out.h src/net/tcp_pool.c src/net/tcp_pool.h \
 	src/net/tcp_peer.c src/net/tcp_rma.c \
 	src/net/tcp_wait.c
+if HAVE_VERBS
+# What is loaded at run time has its header here alone.
+libctcore_la_SOURCES += $(net_ib_sources)
+libctcore_la_CPPFLAGS += $(VERBS_CFLAGS)
+endif
+net_ib_sources = \
+	src/net/ib/cm.c src/net/ib/devices.c src/net/ib/ib.c src/net/ib/ib.h src/net/ib/lanes.c \
+	src/net/ib/limits.c src/net/ib/memory.c src/net/ib/message.c src/net/ib/order.h \
+	src/net/ib/path.c src/net/ib/peer.c src/net/ib/port.c src/net/ib/proto.h src/net/ib/read.c \
+	src/net/ib/rma.c src/net/ib/verbs.c src/net/ib/verbs.h src/net/ib/write.c
+EXTRA_DIST += $(net_ib_sources)

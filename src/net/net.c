@@ -2,6 +2,8 @@
 /* The built-in transports, best first, and what stands in for slots that one leaves out. */
 #include "net/net.h"
 
+#include <config.h> /* the build's */
+
 #include "net/transports.h"
 
 /* The conformance program builds this file with its template transport. */
@@ -12,6 +14,9 @@
 const struct ct_net_ops *const ct_net_table[] = {
     &ct_net_self,
     &ct_net_shm,
+#if CT_HAVE_VERBS
+    &ct_net_ib,
+#endif
     &ct_net_tcp,
     CT_NET_MORE NULL,
 };

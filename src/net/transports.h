@@ -7,6 +7,7 @@
 
 extern const struct ct_net_ops ct_net_self;
 extern const struct ct_net_ops ct_net_shm;
+extern const struct ct_net_ops ct_net_ib; /* where configure has found libibverbs */
 extern const struct ct_net_ops ct_net_tcp;
 extern const struct ct_net_ops ct_net_template; /* tests/net/template.c */
 
