@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cases.h"
+#include "ep/ways.h"
 
 enum { MESSAGES = 4000, SENDERS = 64 };
 
@@ -167,8 +168,35 @@ static void death(struct world *w)
     atomic_store(&w->shared->words[1], 1);
 }
 
+/* Rank 1 dies while the others wait for it and send nothing: they are told. */
+static void silent_death(struct world *w)
+{
+    begin(w);
+    struct message one = {.busy = false}, two = {.busy = false};
+    if (w->me == 1) {
+        CHECK(w, message_send(w, &one, 0, 0, 10) != CTRAN_ERR_PROC_FAILED);
+        CHECK(w, message_send(w, &two, 2, 0, 10) != CTRAN_ERR_PROC_FAILED);
+    }
+    while (w->me == 1 ? one.busy || two.busy : now.next == 0) {
+        world_turn(w);
+    }
+    world_meet(w);
+    if (w->me == 1) {
+        (void)raise(SIGKILL);
+    }
+    struct ct_ep *ep = world_ep(w, 1);
+    while (ct_ep_usable(ep) != CTRAN_ERR_PROC_FAILED) {
+        world_turn(w);
+    }
+    atomic_fetch_add(&w->shared->words[0], 1);
+    while (atomic_load(&w->shared->words[0]) != w->n - 1) {
+        world_turn(w);
+    }
+}
+
 const struct world_case cases_message[] = {
     {"order", 3, 0, order},
     {"death", 3, 1 << 1, death},
+    {"silent death", 3, 1 << 1, silent_death},
     {NULL, 0, 0, NULL},
 };

@@ -28,6 +28,25 @@ static const struct world_args variants[] = {
      .transport = "tcp",
      .settings = "CTRAN_TRANSPORTS=self,tcp CTRAN_TCP_INTERFACES=127.0.0.0/8 "
                  "CTRAN_TCP_TIMEOUT=500ms"},
+    {.name = "ib",
+     .transport = "ib",
+     .settings = "CTRAN_TRANSPORTS=self,ib CTRAN_IB_DEVICES=emu0,emu1 CTRAN_IB_TIMEOUT=1s "
+                 "CTRAN_IB_ACK_TIMEOUT=10 CTRAN_IB_RETRIES=2 CTRAN_IB_PROBE=100ms"},
+    {.name = "ib, one port",
+     .transport = "ib",
+     .settings = "CTRAN_TRANSPORTS=self,ib CTRAN_IB_DEVICES=emu0 CTRAN_IB_TIMEOUT=1s "
+                 "CTRAN_IB_ACK_TIMEOUT=10 CTRAN_IB_RETRIES=2 CTRAN_IB_PROBE=100ms "
+                 "CTRAN_IB_QPS=5 CTRAN_IB_SEGMENT=4K "
+                 "CTRAN_IB_OUTSTANDING=2 CTRAN_IB_FIRST_WRITE=16777200"},
+    {.name = "ib, atomics of the NIC",
+     .transport = "ib",
+     .only = "atomics",
+     .settings = "CTRAN_TRANSPORTS=self,ib CTRAN_IB_DEVICES=emu0 CTRAN_IB_ATOMICS=nic"},
+    {.name = "ib, two primary ports",
+     .transport = "ib",
+     .settings = "CTRAN_TRANSPORTS=self,ib CTRAN_IB_DEVICES=emu0,emu1,emu2 CTRAN_IB_TIMEOUT=1s "
+                 "CTRAN_IB_ACK_TIMEOUT=10 CTRAN_IB_RETRIES=2 CTRAN_IB_PROBE=100ms "
+                 "CTRAN_IB_SEGMENT=16K CTRAN_IB_FIRST_WRITE=16777000 CTRAN_IB_RECEIVES=64"},
     {.name = "template", .transport = "template", .settings = "CTRAN_TRANSPORTS=self,template"},
     {.name = NULL},
 };
@@ -54,7 +73,8 @@ static unsigned run_variant(const struct world_args *args, const char *only)
     unsigned failed = 0;
     for (size_t i = 0; i < CT_ARRAY_LEN(tables); i++) {
         for (const struct world_case *c = tables[i]; c->name != NULL; c++) {
-            if ((only == NULL || strcmp(only, c->name) == 0) && !run_case(args, c)) {
+            if ((only == NULL || strcmp(only, c->name) == 0) &&
+                (args->only == NULL || strcmp(args->only, c->name) == 0) && !run_case(args, c)) {
                 failed++;
                 if (args->spoil != NULL) {
                     return failed;

@@ -119,7 +119,7 @@ static const struct ct_job_ops world_ops = {
 
 static void configure(struct world *w)
 {
-    char settings[256], *save = NULL;
+    char settings[512], *save = NULL;
     for (int i = 0; i < CT_VAR_COUNT; i++) {
         unsetenv(ct_config_vars()[i].name);
     }

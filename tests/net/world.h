@@ -38,6 +38,7 @@ struct world_args {
     const char       *settings; /* "NAME=VALUE NAME=VALUE" */
     enum world_memory memory;
     const char       *transport;           /* which carries the messages */
+    const char       *only;                /* the one case that concerns the variant; NULL: all */
     void (*spoil)(struct ct_net_ops *ops); /* changes it; NULL: as it is */
 };
 
