@@ -196,6 +196,9 @@ bool emu_cq_take(struct emu_cq *cq, struct emu_cqe *cqe)
 int emu_cq_poll(struct ibv_cq *ib, int entries, struct ibv_wc *wc)
 {
     struct emu_cq *cq = (struct emu_cq *)ib;
+    if (emu_null_is_on) {
+        return emu_null_poll(ib, entries, wc);
+    }
     for (int round = 0;; round++) {
         struct emu_cqe cqe;
         int            n = 0;

@@ -288,6 +288,12 @@ int  emu_sq_state(struct emu_qp *qp);
 bool emu_opcode_fits(enum ibv_qp_type type, enum ibv_wr_opcode opcode);
 void emu_sq_publish(struct emu_qp *qp, uint32_t n);
 
+/* null.c: see emu_verbs_null. */
+extern bool emu_null_is_on;
+struct emu_qp;
+int emu_null_post(struct emu_qp *qp, struct ibv_send_wr *wr);
+int emu_null_poll(struct ibv_cq *cq, int entries, struct ibv_wc *wc);
+
 /* qp.c */
 struct emu_answer {
     uint8_t  op, code;
@@ -513,5 +519,10 @@ EMU_EXPORT int      emu_verbs_command(const char *text);
 EMU_EXPORT void     emu_verbs_fail(const char *list);
 EMU_EXPORT int      emu_verbs_counts(const char *link, struct emu_link_counts *counts);
 EMU_EXPORT uint64_t emu_verbs_now_ns(void);
+/* Returns when so much time has passed; in virtual time at once. */
+EMU_EXPORT void emu_verbs_pass(uint64_t ns);
+/* While it is on, RC queue pairs of this process send nothing: each request completes at once, for
+ * as little work as can be. What a program costs by itself can be measured so. */
+EMU_EXPORT void emu_verbs_null(bool on);
 
 #endif

@@ -4,7 +4,7 @@ emu_verbs_headers = emu/verbs/emu.h emu/verbs/fabric.h emu/verbs/link.h emu/verb
 emu_verbs_sources = \
 	emu/verbs/address.c emu/verbs/async.c emu/verbs/channel.c emu/verbs/compat.c emu/verbs/context.c \
 	emu/verbs/cq.c emu/verbs/cq_ex.c emu/verbs/device.c emu/verbs/events.c emu/verbs/fabric.c \
-	emu/verbs/heap.c emu/verbs/link.c emu/verbs/mr.c emu/verbs/nic.c \
+	emu/verbs/heap.c emu/verbs/link.c emu/verbs/mr.c emu/verbs/nic.c emu/verbs/null.c \
 	emu/verbs/path.c emu/verbs/pd.c emu/verbs/port.c emu/verbs/qp.c emu/verbs/qp_ex.c \
 	emu/verbs/qp_state.c emu/verbs/rc.c emu/verbs/recv.c emu/verbs/respond.c emu/verbs/ring.c \
 	emu/verbs/rq.c emu/verbs/scatter.c emu/verbs/script.c emu/verbs/send.c emu/verbs/settings.c \

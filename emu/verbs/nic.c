@@ -393,6 +393,12 @@ void emu_nic_pass_time(uint64_t ns)
     }
 }
 
+/* What a program does that takes time. */
+void emu_verbs_pass(uint64_t ns)
+{
+    emu_nic_pass_time(ns);
+}
+
 void emu_nic_help_until(struct emu_event_queue *queue)
 {
     if (!emu_set.virtual_time) {

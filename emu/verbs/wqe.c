@@ -140,6 +140,9 @@ int emu_post_send(struct ibv_qp *ib, struct ibv_send_wr *wr, struct ibv_send_wr 
 {
     struct emu_qp *qp = emu_qp_of(ib);
     uint32_t       n = 0;
+    if (emu_null_is_on && ib->qp_type == IBV_QPT_RC) {
+        return emu_null_post(qp, wr);
+    }
     pthread_mutex_lock(&qp->sq_lock);
     int code = emu_sq_state(qp);
     for (; wr != NULL && code == 0; wr = code == 0 ? wr->next : wr) {

@@ -11,3 +11,25 @@ tests_net_conform_LDADD = libctcore.la -lpthread
 
 TESTS += tests/net/conform.test tests/net/mutants.test
 EXTRA_DIST += tests/net/conform.test tests/net/mutants.test
+
+# ib by itself, on the emulated verbs in virtual time.
+if HAVE_VERBS
+ib_tests = tests/net/ib_failover tests/net/ib_order
+check_PROGRAMS += $(ib_tests)
+TESTS += $(ib_tests)
+ib_cppflags = $(AM_CPPFLAGS) $(VERBS_CFLAGS) -I$(top_srcdir)
+ib_ldflags = $(AM_LDFLAGS) -Wl,-rpath,$(abs_top_builddir)/emu/verbs
+ib_ldadd = libctcore.la emu/verbs/libibverbs.so.1 -lpthread
+ib_loaded = emu/verbs/libibverbs.so.1
+tests_net_ib_order_SOURCES = tests/net/ib_order.c tests/net/ib_sides.h
+tests_net_ib_order_CPPFLAGS = $(ib_cppflags)
+tests_net_ib_order_LDFLAGS = $(ib_ldflags)
+tests_net_ib_order_LDADD = $(ib_ldadd)
+EXTRA_tests_net_ib_order_DEPENDENCIES = $(ib_loaded)
+tests_net_ib_failover_SOURCES = tests/net/ib_failover.c tests/net/ib_sides.h
+tests_net_ib_failover_CPPFLAGS = $(ib_cppflags)
+tests_net_ib_failover_LDFLAGS = $(ib_ldflags)
+tests_net_ib_failover_LDADD = $(ib_ldadd)
+EXTRA_tests_net_ib_failover_DEPENDENCIES = $(ib_loaded)
+endif
+EXTRA_DIST += tests/net/ib_failover.c tests/net/ib_order.c tests/net/ib_sides.h

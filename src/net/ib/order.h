@@ -37,8 +37,8 @@ struct ct_ib_order {
 
 enum ct_ib_order_result {
     CT_IB_ORDER_TAKEN,
-    CT_IB_ORDER_LATER, /* beyond the window: take others first, then this one again */
-    CT_IB_ORDER_WRONG, /* came before, or a fast one that is not the next */
+    CT_IB_ORDER_LATER, /* beyond the window, or fast and not the next: take others first */
+    CT_IB_ORDER_WRONG, /* came before */
 };
 
 /* How far a number is ahead of another, modulo 2^24. */
@@ -83,8 +83,8 @@ static inline enum ct_ib_order_result ct_ib_order_take(struct ct_ib_order *o, ui
 {
     const uint32_t seq = imm & CT_IB_SEQ_MASK, ahead = ct_ib_seq_ahead(seq, o->next);
     if ((imm & CT_IB_IMM_FAST) != 0) { /* the sender has nothing under way elsewhere */
-        if (ahead != 0) {
-            return CT_IB_ORDER_WRONG;
+        if (ahead != 0) { /* those before it may be in another port's queue */
+            return ahead < CT_IB_WINDOW ? CT_IB_ORDER_LATER : CT_IB_ORDER_WRONG;
         }
         o->next = (seq + 1) & CT_IB_SEQ_MASK;
         if ((imm & CT_IB_IMM_NOTIFY) != 0) {
