@@ -241,8 +241,8 @@ tests_func_medley_SOURCES = tests/func/medley.c tests/func/medley_call.c \
 tests_func_medley_LDADD = $(func_ldadd) -lm
 
 # The transport between hosts.
-dist_check_SCRIPTS += tests/func/tcp.test
-TESTS += tests/func/tcp.test
+dist_check_SCRIPTS += tests/func/ib.test tests/func/tcp.test
+TESTS += tests/func/ib.test tests/func/tcp.test
 
 # Clients that mean harm, at all that a running job listens on.
 TESTS += tests/func/hostile.py

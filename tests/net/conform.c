@@ -89,7 +89,8 @@ static int run(const char *transport, const char *only, void (*spoil)(struct ct_
 {
     unsigned failed = 0, found = 0;
     for (const struct world_args *v = variants; v->name != NULL; v++) {
-        if (strcmp(v->transport, transport) == 0) {
+        /* Faults change functions, so one case of a variant shows no more of them. */
+        if (strcmp(v->transport, transport) == 0 && (spoil == NULL || v->only == NULL)) {
             struct world_args args = *v;
             args.spoil = spoil;
             failed += run_variant(&args, only);
