@@ -1,8 +1,11 @@
 # tests/fuzz: what reads bytes of others, under libFuzzer. Each harness is tests/fuzz/fuzz_NAME.c with
 # the files that it is about, all built by clang with the sanitizers, whatever builds the rest; what
 # they call besides comes from libctcore as it is.
-fuzz_names = wire store oob tcp open shared rma router family published text topology labels \
-	machine tuning calibration
+if HAVE_VERBS
+fuzz_verbs_names = ib
+endif
+fuzz_names = $(fuzz_verbs_names) wire store oob tcp open shared rma router family published text \
+	topology labels machine tuning calibration
 fuzz_wire_parts = src/base/auth.c src/pmi/wire/loop.c
 fuzz_store_parts = src/pmi/store/proto.c src/pmi/store/table.c src/pmi/wire/loop.c
 fuzz_oob_parts = src/pmi/oob/gather.c src/pmi/oob/peers.c src/pmi/wire/conn.c src/pmi/wire/loop.c
@@ -13,6 +16,9 @@ fuzz_shared_parts = src/ep/record.c src/net/shm_copy.c src/node/ring.c src/net/s
 	src/net/shm_share.c \
 	src/net/tcp.c src/net/tcp_addr.c src/pmi/wire/loop.c
 fuzz_rma_parts = src/ep/region.c src/ep/rkey.c src/ep/rma.c src/ep/rma_am.c src/net/rma.c
+fuzz_ib_parts = src/base/auth.c src/net/ib/cm.c src/net/ib/ib.c src/net/ib/lanes.c \
+	src/net/ib/memory.c src/net/ib/message.c src/net/ib/path.c src/net/ib/peer.c src/net/ib/port.c \
+	src/net/ib/read.c src/net/ib/rma.c src/net/ib/write.c
 fuzz_router_parts = launcher/tree/launch.c launcher/tree/router.c launcher/tree/router_events.c \
 	launcher/tree/router_fence.c launcher/job/jobdesc.c launcher/io/merge.c \
 	launcher/msg/conn.c launcher/msg/pack.c launcher/job/ranklist.c \
@@ -35,7 +41,7 @@ fuzz_tuning_parts = src/base/textfile.c src/coll/pick.c src/coll/tuning.c
 
 dist_check_SCRIPTS += tests/fuzz/fuzz.test
 TESTS += tests/fuzz/fuzz.test
-EXTRA_DIST += tests/fuzz/fuzz.h $(fuzz_names:%=tests/fuzz/fuzz_%.c)
+EXTRA_DIST += tests/fuzz/fuzz.h tests/fuzz/fuzz_ib.c $(fuzz_names:%=tests/fuzz/fuzz_%.c)
 
 if HAVE_FUZZER
 fuzz_flags = -std=gnu11 -g -O1 -fno-omit-frame-pointer -fsanitize=fuzzer,address,undefined \
@@ -70,6 +76,9 @@ tests/fuzz/fuzz_shared: tests/fuzz/o/tests/fuzz/fuzz_shared.o \
 	$(fuzz_link)
 tests/fuzz/fuzz_rma: tests/fuzz/o/tests/fuzz/fuzz_rma.o \
 		$(fuzz_rma_parts:%.c=tests/fuzz/o/%.o) libctcore.la
+	$(fuzz_link)
+tests/fuzz/fuzz_ib: tests/fuzz/o/tests/fuzz/fuzz_ib.o \
+		$(fuzz_ib_parts:%.c=tests/fuzz/o/%.o) libctcore.la
 	$(fuzz_link)
 tests/fuzz/fuzz_router: tests/fuzz/o/tests/fuzz/fuzz_router.o \
 		$(fuzz_router_parts:%.c=tests/fuzz/o/%.o) libctcore.la
