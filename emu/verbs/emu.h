@@ -469,6 +469,7 @@ struct emu_nic {
     atomic_int               wanted; /* program threads that want the lock */
     atomic_bool              started, stopping;
     bool                     running; /* the thread */
+    bool                     held;    /* emu_verbs_hold */
     pthread_t                thread;
     struct emu_fabric       *fabric;
     struct emu_place         place;
@@ -521,6 +522,11 @@ EMU_EXPORT int      emu_verbs_counts(const char *link, struct emu_link_counts *c
 EMU_EXPORT uint64_t emu_verbs_now_ns(void);
 /* Returns when so much time has passed; in virtual time at once. */
 EMU_EXPORT void emu_verbs_pass(uint64_t ns);
+/* Virtual time for a program with several devices: while it is held, polls that find nothing do not
+ * let time jump, so that each part of the program can treat what has come at this time; then
+ * emu_verbs_next lets it jump to the next event. False: there is none. */
+EMU_EXPORT void emu_verbs_hold(bool on);
+EMU_EXPORT bool emu_verbs_next(void);
 /* While it is on, RC queue pairs of this process send nothing: each request completes at once, for
  * as little work as can be. What a program costs by itself can be measured so. */
 EMU_EXPORT void emu_verbs_null(bool on);

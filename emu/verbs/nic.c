@@ -363,7 +363,7 @@ void emu_nic_help(void)
     bool more = step();
     if (emu_set.virtual_time) {
         const uint64_t next = emu_heap_next();
-        if (!more && next != UINT64_MAX) {
+        if (!more && next != UINT64_MAX && !emu_nic.held) {
             atomic_store(&emu_nic.virtual_ps, next);
             (void)step();
         }
@@ -375,7 +375,7 @@ void emu_nic_help(void)
         }
     }
     pthread_mutex_unlock(&emu_nic.lock);
-    if (!more) {
+    if (!more && !emu_set.virtual_time) { /* there is nobody else to wait for */
         sched_yield();
     }
 }
@@ -391,6 +391,24 @@ void emu_nic_pass_time(uint64_t ns)
     struct timespec left = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
     while (nanosleep(&left, &left) != 0 && errno == EINTR) {
     }
+}
+
+void emu_verbs_hold(bool on)
+{
+    emu_nic.held = on;
+}
+
+bool emu_verbs_next(void)
+{
+    emu_lock();
+    const bool     more = step();
+    const uint64_t next = emu_heap_next();
+    if (!more && next != UINT64_MAX) {
+        atomic_store(&emu_nic.virtual_ps, next);
+        (void)step();
+    }
+    emu_unlock();
+    return more || next != UINT64_MAX;
 }
 
 /* What a program does that takes time. */

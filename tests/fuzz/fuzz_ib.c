@@ -12,20 +12,20 @@
 enum { ME = 1, PEER = 0, SIZE = 3, OPS = 8, OP_BYTES = 70000, MOST_WC = 4096 };
 
 static struct {
-    struct ct_ib       *t;
-    struct ct_log       log;
-    struct ct_config    cfg;
-    struct ct_ib_addr   theirs;
-    uint64_t            now_ns;
-    struct ibv_context  ctx;
-    struct ibv_wc       wc[MOST_WC];
-    unsigned            nwc, wc_at;
-    bool                dead[MOST_WC]; /* queue pairs by number */
-    uint32_t            nqps;
-    struct ct_net_rma   op[OPS];
-    struct ct_net_comp  comp[OPS];
-    unsigned            ended[OPS], begun[OPS];
-    unsigned            deliveries;
+    struct ct_ib      *t;
+    struct ct_log      log;
+    struct ct_config   cfg;
+    struct ct_ib_addr  theirs;
+    uint64_t           now_ns;
+    struct ibv_context ctx;
+    struct ibv_wc      wc[MOST_WC];
+    unsigned           nwc, wc_at;
+    bool               dead[MOST_WC]; /* queue pairs by number */
+    uint32_t           nqps;
+    struct ct_net_rma  op[OPS];
+    struct ct_net_comp comp[OPS];
+    unsigned           ended[OPS], begun[OPS];
+    unsigned           deliveries;
 } w;
 
 static char           local[OP_BYTES];
@@ -41,10 +41,10 @@ static int toy_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_s
             fuzz_touch((void *)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
         }
         FUZZ_CHECK(w.nwc < MOST_WC);
-        w.wc[w.nwc++] = (struct ibv_wc){
-            .wr_id = wr->wr_id,
-            .qp_num = qp->qp_num,
-            .status = w.dead[qp->qp_num % MOST_WC] ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS};
+        w.wc[w.nwc++] = (struct ibv_wc){.wr_id = wr->wr_id,
+                                        .qp_num = qp->qp_num,
+                                        .status = w.dead[qp->qp_num % MOST_WC] ? IBV_WC_WR_FLUSH_ERR
+                                                                               : IBV_WC_SUCCESS};
     }
     return 0;
 }
@@ -196,8 +196,8 @@ static struct ct_ib_port *make_port(unsigned index)
     port->out_mr = port->ud_mr = port->in_mr = &mr;
     port->qps_mask = 3;
     port->qps = calloc(4, sizeof(struct ct_ib_qp *));
-    port->ud_bytes = calloc(CT_IB_DATAGRAMS + CT_IB_DATAGRAMS_OUT, CT_IB_GRH +
-                                                                       sizeof(struct ct_ib_cm));
+    port->ud_bytes =
+        calloc(CT_IB_DATAGRAMS + CT_IB_DATAGRAMS_OUT, CT_IB_GRH + sizeof(struct ct_ib_cm));
     FUZZ_CHECK(port->qps != NULL && port->ud_bytes != NULL);
     port->max_inline = CT_IB_INLINE;
     port->max_reads = 4;
@@ -341,8 +341,8 @@ static void take_message(const uint8_t *data, size_t len, bool fits)
         memcpy(&h, bytes, sizeof h);
         h.number = peer()->message_want;
         h.kind = (uint8_t)(1 + h.kind % 3);
-        h.hdr_len = (uint8_t)ct_min_size(h.kind == CT_IB_NOTICE ? 16 : h.hdr_len % 65,
-                                         len - sizeof h);
+        h.hdr_len =
+            (uint8_t)ct_min_size(h.kind == CT_IB_NOTICE ? 16 : h.hdr_len % 65, len - sizeof h);
         h.len_bytes = (uint32_t)(len - sizeof h - h.hdr_len);
         memcpy(bytes, &h, sizeof h);
     }
@@ -358,16 +358,15 @@ static void comp_done(struct ct_net_comp *comp)
 
 static void start_op(const uint8_t *data)
 {
-    const unsigned     i = data[0] % OPS;
-    struct ct_ib_peer *p = peer();
+    const unsigned           i = data[0] % OPS;
+    struct ct_ib_peer       *p = peer();
     static struct ct_ib_rkey key;
     unsigned                 taken = 0;
     if (p == NULL || w.comp[i].pending > 0) {
         return;
     }
-    key = (struct ct_ib_rkey){.base = {&p->link, 7, CT_NET_REACH_WIRED},
-                              .len_bytes = OP_BYTES,
-                              .access = 7};
+    key = (struct ct_ib_rkey){
+        .base = {&p->link, 7, CT_NET_REACH_WIRED}, .len_bytes = OP_BYTES, .access = 7};
     w.comp[i] = (struct ct_net_comp){.pending = 1, .done = comp_done};
     w.op[i] = (struct ct_net_rma){.op = data[1] % 3,
                                   .rkey = &key.base,
@@ -409,9 +408,9 @@ static void open_key(const uint8_t *data, size_t len, bool is_right)
         ct_auth_tag(&w.t->key, &wire, offsetof(struct ct_ib_wire_key, tag), wire.tag,
                     sizeof wire.tag);
     }
-    if (peer() != NULL && ct_ib_rma_ops.rkey_open(&peer()->link, &wire,
-                                                  is_right ? sizeof wire : len,
-                                                  &rkey) == CTRAN_SUCCESS) {
+    if (peer() != NULL &&
+        ct_ib_rma_ops.rkey_open(&peer()->link, &wire, is_right ? sizeof wire : len, &rkey) ==
+            CTRAN_SUCCESS) {
         ct_ib_rma_ops.rkey_close(rkey);
     }
 }

@@ -124,9 +124,8 @@ static void silence(void)
     wait_home();
     const struct ct_ib_counters before = sum();
     command("link up:emu%u/1 down", 0); /* side 0 is heard no more on its first port */
-    for (unsigned t = 0; ct_ib_peer_of(in->link)->path == 0 ||
-                         ct_ib_peer_of(in->link)->phase != CT_IB_OPEN;
-         t++) {
+    for (unsigned t = 0;
+         ct_ib_peer_of(in->link)->path == 0 || ct_ib_peer_of(in->link)->phase != CT_IB_OPEN; t++) {
         if (t % 64 == 0) {
             for (uint32_t i = 0; i < SIDES; i++) {
                 ct_net_ib.check_peers(sides[i].net);

@@ -79,8 +79,8 @@ static void order_alone(uint32_t nlanes, uint64_t writes, unsigned loss)
             i++;
             continue;
         }
-        struct lane *l = again.head != again.tail && draw() % 4 == 0 ? &again
-                                                                     : &lanes[draw() % nlanes];
+        struct lane *l =
+            again.head != again.tail && draw() % 4 == 0 ? &again : &lanes[draw() % nlanes];
         if (l->head == l->tail) {
             l = &again;
         }
@@ -129,8 +129,7 @@ static void streams(const char *settings, const char *fabric, uint32_t n, bool f
             allocations = 1 + ib_of(1)->counters.allocations;
         }
     }
-    FAIL_IF(first && ib_of(1)->counters.allocations + 1 != allocations &&
-                back->puts_out == 0,
+    FAIL_IF(first && ib_of(1)->counters.allocations + 1 != allocations && back->puts_out == 0,
             "the receiver has allocated");
     FAIL_IF(ib_of(0)->counters.restarts + ib_of(1)->counters.restarts > 0, "restarts");
     sides_close();

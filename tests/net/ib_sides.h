@@ -22,6 +22,8 @@ int      emu_verbs_counts(const char *link, struct emu_link_counts *counts);
 uint64_t emu_verbs_now_ns(void);
 void     emu_verbs_pass(uint64_t ns);
 void     emu_verbs_null(bool on);
+void     emu_verbs_hold(bool on);
+bool     emu_verbs_next(void);
 
 enum { MOST_SIDES = 16, SLOTS = 32, SLOT_BYTES = 96 << 10 };
 
@@ -55,15 +57,15 @@ struct other {
 };
 
 struct side {
-    struct ct_log    log;
-    struct ct_config cfg;
-    struct ct_net   *net;
-    uint32_t         id;
-    unsigned char   *region; /* of all others, SLOTS times SLOT_BYTES for each */
+    struct ct_log     log;
+    struct ct_config  cfg;
+    struct ct_net    *net;
+    uint32_t          id;
+    unsigned char    *region; /* of all others, SLOTS times SLOT_BYTES for each */
     struct ct_net_mr *mr;
-    unsigned char    key[CT_NET_MAX_RKEY];
-    size_t           key_bytes;
-    struct other     others[MOST_SIDES];
+    unsigned char     key[CT_NET_MAX_RKEY];
+    size_t            key_bytes;
+    struct other      others[MOST_SIDES];
 };
 
 static struct side sides[MOST_SIDES];
@@ -213,6 +215,7 @@ static inline void side_open(uint32_t id, const char *devices, const char *setti
     FAIL_IF(ct_net_ib.open(&env, &s->net) != CTRAN_SUCCESS, "side %u does not open", id);
     FAIL_IF(ib_of(id)->unusable != NULL, "side %u: %s", id, ib_of(id)->unusable);
     ib_of(id)->now = emu_verbs_now_ns;
+    emu_verbs_hold(true);
     s->region = aligned_alloc(4096, (size_t)MOST_SIDES * SLOTS * SLOT_BYTES);
     FAIL_IF(s->region == NULL, "no memory");
     const struct ct_net_region what = {.key = id + 1,
@@ -242,20 +245,21 @@ static inline struct other *link_to(uint32_t from, uint32_t to)
     return o;
 }
 
-/* A turn of all; whether anything happened. Time passes where nothing else makes it. */
+/* A turn of all; whether anything happened. If not time goes on to the next event. */
 static inline bool turn(void)
 {
-    static unsigned idle;
-    unsigned        n = 0;
-    const uint64_t  before = emu_verbs_now_ns();
+    bool busy = false;
     for (uint32_t i = 0; i < nsides; i++) {
-        n += sides[i].net != NULL ? ct_ib_progress(sides[i].net) : 0;
+        if (sides[i].net != NULL) {
+            const uint64_t before = ib_of(i)->counters.completions;
+            busy = ct_ib_progress(sides[i].net) > 0 || busy;
+            busy = busy || ib_of(i)->counters.completions != before;
+        }
     }
-    idle = n > 0 || emu_verbs_now_ns() != before ? 0 : idle + 1;
-    if (idle > 4) {
+    if (!busy && !emu_verbs_next()) {
         emu_verbs_pass(20000);
     }
-    return n > 0;
+    return busy;
 }
 
 static inline void sides_close(void)
@@ -269,6 +273,7 @@ static inline void sides_close(void)
             free(s->others[j].from);
         }
         ct_ib_rma_ops.mem_dereg(s->mr);
+        emu_verbs_hold(false); /* it waits for others by itself */
         ct_net_ib.close(s->net);
         s->net = NULL;
         ct_config_fini(&s->cfg);
@@ -296,7 +301,7 @@ static inline bool send_message(struct other *o)
                                        .area = len > 0 ? &area : NULL,
                                        .pos = &pos,
                                        .len_bytes = len};
-    const int rc = ct_net_ib.send(o->link, &slice);
+    const int                 rc = ct_net_ib.send(o->link, &slice);
     FAIL_IF(rc != CTRAN_SUCCESS && rc != CT_AGAIN, "side %u: send gives %d", from, rc);
     o->messages_out += rc == CTRAN_SUCCESS;
     return rc == CTRAN_SUCCESS;
@@ -319,15 +324,14 @@ static inline bool send_put(struct other *o)
     }
     o->area[slot] = (struct ct_area){.base = bytes, .len_bytes = len};
     o->comp[slot] = (struct ct_net_comp){.pending = 1};
-    o->put[slot] =
-        (struct ct_net_rma){.op = CT_NET_OP_PUT,
-                            .rkey = o->rkey,
-                            .offset = ((uint64_t)from * SLOTS + slot) * SLOT_BYTES,
-                            .comp = &o->comp[slot],
-                            .area = &o->area[slot],
-                            .len_bytes = len,
-                            .notify = true,
-                            .notice = number};
+    o->put[slot] = (struct ct_net_rma){.op = CT_NET_OP_PUT,
+                                       .rkey = o->rkey,
+                                       .offset = ((uint64_t)from * SLOTS + slot) * SLOT_BYTES,
+                                       .comp = &o->comp[slot],
+                                       .area = &o->area[slot],
+                                       .len_bytes = len,
+                                       .notify = true,
+                                       .notice = number};
     struct ct_net_rma *op = &o->put[slot];
     const int          rc = ct_ib_rma_ops.post(o->link, &op, 1, &taken);
     FAIL_IF(rc != CTRAN_SUCCESS && rc != CT_AGAIN, "post gives %d", rc);

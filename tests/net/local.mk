@@ -14,7 +14,7 @@ EXTRA_DIST += tests/net/conform.test tests/net/mutants.test
 
 # ib by itself, on the emulated verbs in virtual time.
 if HAVE_VERBS
-ib_tests = tests/net/ib_failover tests/net/ib_order
+ib_tests = tests/net/ib_fabric tests/net/ib_failover tests/net/ib_order
 check_PROGRAMS += $(ib_tests)
 TESTS += $(ib_tests)
 ib_cppflags = $(AM_CPPFLAGS) $(VERBS_CFLAGS) -I$(top_srcdir)
@@ -26,10 +26,15 @@ tests_net_ib_order_CPPFLAGS = $(ib_cppflags)
 tests_net_ib_order_LDFLAGS = $(ib_ldflags)
 tests_net_ib_order_LDADD = $(ib_ldadd)
 EXTRA_tests_net_ib_order_DEPENDENCIES = $(ib_loaded)
+tests_net_ib_fabric_SOURCES = tests/net/ib_fabric.c tests/net/ib_sides.h
+tests_net_ib_fabric_CPPFLAGS = $(ib_cppflags)
+tests_net_ib_fabric_LDFLAGS = $(ib_ldflags)
+tests_net_ib_fabric_LDADD = $(ib_ldadd)
+EXTRA_tests_net_ib_fabric_DEPENDENCIES = $(ib_loaded)
 tests_net_ib_failover_SOURCES = tests/net/ib_failover.c tests/net/ib_sides.h
 tests_net_ib_failover_CPPFLAGS = $(ib_cppflags)
 tests_net_ib_failover_LDFLAGS = $(ib_ldflags)
 tests_net_ib_failover_LDADD = $(ib_ldadd)
 EXTRA_tests_net_ib_failover_DEPENDENCIES = $(ib_loaded)
 endif
-EXTRA_DIST += tests/net/ib_failover.c tests/net/ib_order.c tests/net/ib_sides.h
+EXTRA_DIST += tests/net/ib_fabric.c tests/net/ib_failover.c tests/net/ib_order.c tests/net/ib_sides.h

@@ -102,6 +102,7 @@ static unsigned poll_ports(struct ct_ib *t)
         held = held || t->ports[i]->held;
         done += n;
     }
+    t->counters.completions += done;
     if (CT_UNLIKELY(held && done == 0)) {
         check_stuck(t);
     }

@@ -501,7 +501,7 @@ void ct_ib_read_done(struct ct_ib_read *read, int status);
 struct ct_ib_counters {
     uint64_t opened, restarts, failovers, failbacks, errors, refusals, timeouts, probes, port_downs,
         port_ups, gid_changes, parked, evicted, lost, messages_again, writes_again, reads_again,
-        writes_fast, registrations, datagrams_bad, allocations;
+        writes_fast, registrations, datagrams_bad, allocations, completions;
 };
 
 enum { CT_IB_BATCH = 64 };
