@@ -5,6 +5,15 @@ bench_resident_LDADD = libctran.la
 bench_resident_LDFLAGS = -static $(LTO_LDFLAGS)
 
 # What ranks cost that wait.
+if HAVE_VERBS
+EXTRA_PROGRAMS += bench/ib_cost # on the emulated verbs, which only `make check` makes
+bench_ib_cost_SOURCES = bench/ib_cost.c tests/net/ib_sides.h
+bench_ib_cost_CPPFLAGS = $(AM_CPPFLAGS) $(VERBS_CFLAGS) -I$(top_srcdir)
+bench_ib_cost_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,$(abs_top_builddir)/emu/verbs
+bench_ib_cost_LDADD = libctcore.la emu/verbs/libibverbs.so.1 -lpthread
+EXTRA_bench_ib_cost_DEPENDENCIES = emu/verbs/libibverbs.so.1
+endif
+EXTRA_DIST += bench/ib_cost.c
 noinst_PROGRAMS += bench/idle
 bench_idle_SOURCES = bench/idle.c
 bench_idle_LDADD = libctran.la

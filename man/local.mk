@@ -9,6 +9,7 @@ dist_man_MANS += \
 	man/ctran-gpu.7 \
 	man/ctran-labels.7 \
 	man/ctran-mpi.7 \
+	man/ctran-ib.7 \
 	man/ctran-tcp.7 \
 	man/ctran-topology.7 \
 	man/ctran-tuning.7 \

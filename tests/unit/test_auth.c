@@ -359,9 +359,35 @@ static void test_without(void **state)
     ct_auth_end(&a);
 }
 
+/* A tag fits its message and its key alone. */
+static void test_tag(void **state)
+{
+    (void)state;
+    struct ct_auth_key key, other;
+    unsigned char      message[100] = {1, 2, 3}, tag[16], longer[CT_AUTH_HASH_BYTES];
+    if (!ct_auth_available()) {
+        assert_false(ct_auth_tag_check(&key, message, sizeof message, tag, sizeof tag));
+        return;
+    }
+    memset(&key, 3, sizeof key);
+    memset(&other, 4, sizeof other);
+    ct_auth_tag(&key, message, sizeof message, tag, sizeof tag);
+    ct_auth_tag(&key, message, sizeof message, longer, sizeof longer);
+    assert_true(ct_auth_tag_check(&key, message, sizeof message, tag, sizeof tag));
+    assert_true(ct_auth_tag_check(&key, message, sizeof message, longer, sizeof longer));
+    assert_false(ct_auth_tag_check(&other, message, sizeof message, tag, sizeof tag));
+    assert_false(ct_auth_tag_check(&key, message, sizeof message - 1, tag, sizeof tag));
+    message[99] ^= 1;
+    assert_false(ct_auth_tag_check(&key, message, sizeof message, tag, sizeof tag));
+    message[99] ^= 1;
+    tag[15] ^= 1;
+    assert_false(ct_auth_tag_check(&key, message, sizeof message, tag, sizeof tag));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tag),
         cmocka_unit_test(test_agree),  cmocka_unit_test(test_rest),
         cmocka_unit_test(test_wrong),  cmocka_unit_test(test_replay),
         cmocka_unit_test(test_damage), cmocka_unit_test(test_reflection),

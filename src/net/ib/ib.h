@@ -168,11 +168,13 @@ struct ct_ib_qp {
     struct ct_ib_port    *port;
     struct ct_ib_lanes   *lanes;
     uint32_t              index;      /* of the lane */
+    uint32_t              remote;     /* the peer's port */
     uint32_t              head, tail; /* requests under way: numbers, which are their wr_id */
     uint32_t              mask;
     struct ct_ib_request *requests;
     uint32_t              heavy;        /* of them, long segments */
     struct ibv_send_wr   *first, *last; /* built, not posted */
+    struct ct_ib_qp      *built;        /* the next lane with such */
     bool                  dead;         /* in the state of error */
     bool                  broken;       /* takes no requests */
 };
@@ -185,6 +187,7 @@ struct ct_ib_lanes {
     uint8_t            path;
     uint32_t           n, depth;
     uint32_t           markers; /* lanes that are not drained */
+    struct ct_ib_qp   *built;   /* lanes with requests that are not posted */
     enum { CT_IB_LANES_NEW, CT_IB_LANES_INIT, CT_IB_LANES_READY, CT_IB_LANES_DRAINING } state;
     struct ct_ib_qp qp[];
 };
@@ -229,12 +232,15 @@ enum ct_ib_phase {
 
 /* A write that has a number, until it is acknowledged. */
 struct ct_ib_write {
-    struct ct_ib_op  *op;     /* NULL: none of this number is under way */
-    uint64_t          offset; /* of the segment in the operation */
-    uint32_t          len_bytes;
-    uint8_t           lane;
-    bool              posted, notifies, heavy;
-    struct ct_ib_buf *buf; /* its bytes, if they were copied */
+    struct ct_net_rma *rma;    /* NULL: none of this number is under way */
+    struct ct_ib_op   *op;     /* whose part it is; NULL: it is all of a short put */
+    struct ct_ib_era  *era;    /* of a short put */
+    uint64_t           offset; /* of the segment in the operation */
+    uint32_t           len_bytes;
+    int                status; /* of a short put */
+    uint8_t            lane;
+    bool               posted, notifies, heavy;
+    struct ct_ib_buf  *buf; /* its bytes, if they were copied */
 };
 
 /* Operations that a flush waits for. */
@@ -466,6 +472,9 @@ extern const struct ct_net_rma_ops ct_ib_rma_ops;
 
 /* Posts as much as there is room for. */
 void ct_ib_rma_pump(struct ct_ib_peer *peer);
+/* One that needed no struct ct_ib_op is over. */
+void ct_ib_rma_short_over(struct ct_ib_peer *peer, struct ct_net_comp *comp, struct ct_ib_era *era,
+                          int status);
 /* A part of an operation is over. The operation may be gone then. */
 void ct_ib_op_part_over(struct ct_ib_op *op, int status);
 /* All operations of a peer end. */
@@ -478,10 +487,16 @@ int ct_ib_rma_sges(const struct ct_ib_op *op, const struct ct_ib_qp *qp, uint64_
 /* Bytes of the next part of an operation. */
 uint32_t ct_ib_rma_part(const struct ct_ib_op *op);
 
+/* A put that the fast path carries as a whole; false: it cannot now. */
+bool ct_ib_write_short(struct ct_ib_peer *peer, struct ct_net_rma *rma, struct ct_ib_era *era);
 /* The next part of a put; false: no room. */
 bool ct_ib_write_next(struct ct_ib_op *op);
 /* Writes of the last epoch that have not come, again; false: no room. */
 bool ct_ib_write_again(struct ct_ib_peer *peer);
+/* The peer's NIC has refused a write. */
+void ct_ib_write_blame(struct ct_ib_peer *peer, uint32_t number, int status);
+/* All short puts of a peer end. */
+void ct_ib_write_fail(struct ct_ib_peer *peer, int why);
 /* The peer's NIC has taken a write, or the peer says so. */
 void ct_ib_write_acked(struct ct_ib_peer *peer, uint32_t number);
 /* What the peer has, after a restart. False: that cannot be. */

@@ -111,8 +111,7 @@ static bool to_ready(struct ct_ib_qp *qp, const struct ct_ib_cm *sync)
     const struct ct_ib_port  *port = qp->port;
     const struct ct_ib_peer  *peer = qp->lanes->peer;
     const struct ct_config   *cfg = port->t->env.cfg;
-    const int                 remote = ct_ib_path_remote(peer, qp->lanes->path, qp->index);
-    const struct ct_ib_where *to = &peer->addr.ports[remote];
+    const struct ct_ib_where *to = &peer->addr.ports[qp->remote];
     const uint8_t             reads = (uint8_t)port->max_reads;
     struct ibv_qp_attr        attr = {
                .qp_state = IBV_QPS_RTR,
@@ -143,6 +142,7 @@ static bool to_ready(struct ct_ib_qp *qp, const struct ct_ib_cm *sync)
 bool ct_ib_lanes_connect(struct ct_ib_lanes *lanes, const struct ct_ib_cm *sync)
 {
     for (uint32_t i = 0; i < lanes->peer->nlanes; i++) {
+        lanes->qp[i].remote = (uint32_t)ct_ib_path_remote(lanes->peer, lanes->path, i);
         if (!to_ready(&lanes->qp[i], sync)) {
             ct_warn(lanes->t->env.log, "a queue pair of port %s cannot be connected: %s",
                     lanes->qp[i].port->name, strerror(errno));
@@ -306,6 +306,7 @@ static void drain(struct ct_ib_lanes *lanes)
     }
     lanes->state = CT_IB_LANES_DRAINING;
     lanes->markers = 0;
+    lanes->built = NULL;
     for (uint32_t i = 0; ready && i < lanes->n; i++) {
         struct ct_ib_qp *qp = &lanes->qp[i];
         qp->first = qp->last = NULL;
@@ -357,6 +358,8 @@ struct ibv_send_wr *ct_ib_qp_add(struct ct_ib_qp *qp, enum ct_ib_work work, uint
         qp->last->next = wr;
     } else {
         qp->first = wr;
+        qp->built = qp->lanes->built;
+        qp->lanes->built = qp;
     }
     qp->last = wr;
     return wr;
@@ -375,13 +378,13 @@ static void ring(struct ct_ib_qp *qp)
 
 void ct_ib_lanes_ring(struct ct_ib_lanes *lanes)
 {
-    if (lanes->t->nwrs == 0) {
+    struct ct_ib_qp *qp = lanes->built;
+    if (qp == NULL) {
         return;
     }
-    for (uint32_t i = 0; i < lanes->n; i++) {
-        if (lanes->qp[i].first != NULL) {
-            ring(&lanes->qp[i]);
-        }
+    lanes->built = NULL;
+    for (; qp != NULL; qp = qp->built) {
+        ring(qp);
     }
     lanes->t->nwrs = 0;
 }

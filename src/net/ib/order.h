@@ -83,7 +83,7 @@ static inline enum ct_ib_order_result ct_ib_order_take(struct ct_ib_order *o, ui
 {
     const uint32_t seq = imm & CT_IB_SEQ_MASK, ahead = ct_ib_seq_ahead(seq, o->next);
     if ((imm & CT_IB_IMM_FAST) != 0) { /* the sender has nothing under way elsewhere */
-        if (ahead != 0) { /* those before it may be in another port's queue */
+        if (ahead != 0) {              /* those before it may be in another port's queue */
             return ahead < CT_IB_WINDOW ? CT_IB_ORDER_LATER : CT_IB_ORDER_WRONG;
         }
         o->next = (seq + 1) & CT_IB_SEQ_MASK;

@@ -252,15 +252,16 @@ static int fault_of(enum ibv_wc_status status)
 
 static void blame(struct ct_ib_peer *peer, const struct ct_ib_request *r, int status)
 {
-    struct ct_ib_op *op = r->work == CT_IB_WORK_WRITE
-                              ? peer->writes[r->number & peer->writes_mask].op
-                          : r->work == CT_IB_WORK_READ ? ((struct ct_ib_read *)r->part)->op
-                                                       : NULL;
-    if (op != NULL) {
+    if (r->work == CT_IB_WORK_WRITE) {
+        ct_ib_write_blame(peer, r->number, status);
+    } else if (r->work == CT_IB_WORK_READ) {
+        struct ct_ib_op *op = ((struct ct_ib_read *)r->part)->op;
         op->status = op->status == CTRAN_SUCCESS ? status : op->status;
-        peer->refused = true;
-        peer->t->counters.refusals++;
+    } else {
+        return;
     }
+    peer->refused = true;
+    peer->t->counters.refusals++;
 }
 
 static void on_error(struct ct_ib_qp *qp, const struct ibv_wc *wc)

@@ -34,10 +34,10 @@ static void post(struct ct_ib_read *read, struct ct_ib_qp *qp)
     struct ct_ib_op         *op = read->op;
     const struct ct_net_rma *rma = op->rma;
     const struct ct_ib_rkey *k = ct_ib_rkey_of(rma->rkey);
-    const uint32_t      rkey = k->rkey[ct_ib_path_remote(op->peer, qp->lanes->path, qp->index)];
-    const uint64_t      at = k->addr + rma->offset + read->offset;
-    struct ibv_sge     *sges;
-    struct ibv_send_wr *wr = ct_ib_qp_add(qp, CT_IB_WORK_READ, 0, read, &sges);
+    const uint32_t           rkey = k->rkey[qp->remote];
+    const uint64_t           at = k->addr + rma->offset + read->offset;
+    struct ibv_sge          *sges;
+    struct ibv_send_wr      *wr = ct_ib_qp_add(qp, CT_IB_WORK_READ, 0, read, &sges);
     if (read->buf != NULL) {
         sges[0] =
             (struct ibv_sge){(uintptr_t)read->buf->bytes, read->len_bytes, qp->port->out_mr->lkey};

@@ -164,6 +164,18 @@ static void op_end(struct ct_ib_op *op)
     end_eras(peer);
 }
 
+void ct_ib_rma_short_over(struct ct_ib_peer *peer, struct ct_net_comp *comp, struct ct_ib_era *era,
+                          int status)
+{
+    era->under_way--;
+    peer->nops--;
+    peer->t->events++;
+    ct_net_comp_later(comp, status);
+    if (CT_UNLIKELY(era->comp != NULL)) {
+        end_eras(peer);
+    }
+}
+
 void ct_ib_op_part_over(struct ct_ib_op *op, int status)
 {
     op->status = op->status == CTRAN_SUCCESS ? status : op->status;
@@ -184,22 +196,10 @@ static void drop_reads(struct ct_ib_peer *peer, struct ct_list *list)
     }
 }
 
-static void drop_writes(struct ct_ib_peer *peer)
-{
-    for (uint32_t i = 0; i <= peer->writes_mask; i++) {
-        if (peer->writes[i].buf != NULL) {
-            ct_ib_buf_put(peer->t, peer->writes[i].buf);
-        }
-        peer->writes[i] = (struct ct_ib_write){.op = NULL};
-    }
-    peer->write_una = peer->write_again = peer->write_next;
-}
-
 void ct_ib_rma_fail(struct ct_ib_peer *peer, int why)
 {
     drop_reads(peer, &peer->reading);
     drop_reads(peer, &peer->redo);
-    drop_writes(peer);
     ct_list_remove(&peer->pump);
     CT_LIST_FOR (node, &peer->eras) {
         struct ct_ib_era *era = CT_LIST_ENTRY(node, struct ct_ib_era, node);
@@ -207,6 +207,7 @@ void ct_ib_rma_fail(struct ct_ib_peer *peer, int why)
             era->comp->status = era->comp->status == CTRAN_SUCCESS ? why : era->comp->status;
         }
     }
+    ct_ib_write_fail(peer, why);
     while (!ct_list_empty(&peer->all)) {
         struct ct_ib_op *op = CT_LIST_ENTRY(peer->all.next, struct ct_ib_op, all);
         op->status = op->status == CTRAN_SUCCESS ? why : op->status;
@@ -289,7 +290,13 @@ static int start(struct ct_ib_peer *peer, struct ct_net_rma *rma)
 {
     struct ct_ib     *t = peer->t;
     struct ct_ib_era *era = era_of(peer);
-    struct ct_ib_op  *op = era != NULL ? ct_slab_get(&t->ops) : NULL;
+    if (CT_LIKELY(era != NULL && peer->phase == CT_IB_OPEN && rma->op == CT_NET_OP_PUT &&
+                  rma->len_bytes > 0 && ct_ib_write_short(peer, rma, era))) {
+        era->under_way++;
+        peer->nops++;
+        return CTRAN_SUCCESS;
+    }
+    struct ct_ib_op *op = era != NULL ? ct_slab_get(&t->ops) : NULL;
     if (op == NULL) {
         return CT_AGAIN;
     }

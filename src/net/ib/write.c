@@ -34,26 +34,37 @@ static bool has_number(const struct ct_ib_peer *peer)
     return ct_ib_seq_ahead(peer->write_next, peer->write_una) <= peer->writes_mask;
 }
 
+static int status_of(const struct ct_ib_write *w)
+{
+    return w->op != NULL ? w->op->status : w->status;
+}
+
+static void set_status(struct ct_ib_write *w, int status)
+{
+    int *of = w->op != NULL ? &w->op->status : &w->status;
+    *of = *of == CTRAN_SUCCESS ? status : *of;
+}
+
 /* Where its bytes are: in the request, a buffer, or registered memory. False: nowhere. */
 static bool fill_sges(const struct ct_ib_write *w, const struct ct_ib_qp *qp,
                       struct ibv_send_wr *wr)
 {
-    const struct ct_net_rma *rma = w->op->rma;
+    const struct ct_net_rma *rma = w->rma;
     struct ibv_sge          *sges = wr->sg_list;
+    const bool               is_registered = w->op != NULL && w->op->memory != NULL;
     if (w->len_bytes == 0) {
         return true;
     }
+    wr->num_sge = 1;
     if (w->buf != NULL) {
         sges[0] = (struct ibv_sge){(uintptr_t)w->buf->bytes, w->len_bytes, qp->port->out_mr->lkey};
-        wr->num_sge = 1;
-    } else if (w->op->memory == NULL) {
+    } else if (!is_registered) {
         sges[0] =
             (struct ibv_sge){(uintptr_t)rma->area->base + rma->pos + w->offset, w->len_bytes, 0};
-        wr->num_sge = 1;
     } else {
         wr->num_sge = ct_ib_rma_sges(w->op, qp, w->offset, w->len_bytes, sges);
     }
-    if (w->op->memory == NULL && w->len_bytes <= qp->port->max_inline) {
+    if (!is_registered && w->len_bytes <= qp->port->max_inline) {
         wr->send_flags |= IBV_SEND_INLINE;
     }
     return wr->num_sge > 0;
@@ -63,25 +74,63 @@ static bool fill_sges(const struct ct_ib_write *w, const struct ct_ib_qp *qp,
 static void post(struct ct_ib_peer *peer, uint32_t seq, struct ct_ib_qp *qp, uint32_t flags)
 {
     struct ct_ib_write      *w = write_at(peer, seq);
-    const struct ct_ib_rkey *k = ct_ib_rkey_of(w->op->rma->rkey);
+    const struct ct_ib_rkey *k = ct_ib_rkey_of(w->rma->rkey);
     struct ibv_sge          *sges;
     struct ibv_send_wr      *wr = ct_ib_qp_add(qp, CT_IB_WORK_WRITE, seq, NULL, &sges);
     wr->opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-    if (w->op->status == CTRAN_SUCCESS && !fill_sges(w, qp, wr)) {
-        w->op->status = CTRAN_ERR_BUFFER;
+    if (status_of(w) == CTRAN_SUCCESS && !fill_sges(w, qp, wr)) {
+        set_status(w, CTRAN_ERR_BUFFER);
     }
-    if (w->op->status != CTRAN_SUCCESS) {
+    if (status_of(w) != CTRAN_SUCCESS) {
         flags |= CT_IB_IMM_VOID;
         wr->num_sge = 0;
         wr->send_flags = IBV_SEND_SIGNALED;
     }
     wr->imm_data = htobe32(seq | flags | (w->notifies ? CT_IB_IMM_NOTIFY : 0));
-    wr->wr.rdma.remote_addr = k->addr + w->op->rma->offset + w->offset;
-    wr->wr.rdma.rkey = k->rkey[ct_ib_path_remote(peer, qp->lanes->path, qp->index)];
+    wr->wr.rdma.remote_addr = k->addr + w->rma->offset + w->offset;
+    wr->wr.rdma.rkey = k->rkey[qp->remote];
     w->posted = true;
     w->lane = (uint8_t)qp->index;
     qp->heavy += w->heavy;
     peer->elsewhere += qp->index != 1;
+}
+
+/* The fast path of the fast path: one that is no more than a request. */
+bool ct_ib_write_short(struct ct_ib_peer *peer, struct ct_net_rma *rma, struct ct_ib_era *era)
+{
+    struct ct_ib_qp *qp = &ct_ib_peer_lanes(peer)->qp[1];
+    const uint32_t   seq = peer->write_next;
+    if (rma->len_bytes > qp->port->max_inline || rma->area->pieces != NULL ||
+        rma->area->memory != NULL || rma->notify || peer->elsewhere != 0 ||
+        !ct_list_empty(&peer->work) || peer->write_again != seq || !has_number(peer) ||
+        !ct_ib_qp_has_room(qp)) {
+        return false;
+    }
+    struct ct_ib_write      *w = write_at(peer, seq);
+    const struct ct_ib_rkey *k = ct_ib_rkey_of(rma->rkey);
+    struct ibv_sge          *sges;
+    struct ibv_send_wr      *wr = ct_ib_qp_add(qp, CT_IB_WORK_WRITE, seq, NULL, &sges);
+    w->rma = rma;
+    w->op = NULL;
+    w->era = era;
+    w->offset = 0;
+    w->len_bytes = (uint32_t)rma->len_bytes;
+    w->status = CTRAN_SUCCESS;
+    w->lane = 1;
+    w->posted = true;
+    w->notifies = w->heavy = false;
+    w->buf = NULL;
+    peer->write_next = peer->write_again = after(seq);
+    sges[0].addr = (uintptr_t)rma->area->base + rma->pos;
+    sges[0].length = w->len_bytes;
+    wr->num_sge = 1;
+    wr->opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+    wr->send_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE;
+    wr->imm_data = htobe32(seq | CT_IB_IMM_FAST);
+    wr->wr.rdma.remote_addr = k->addr + rma->offset;
+    wr->wr.rdma.rkey = k->rkey[qp->remote];
+    peer->t->counters.writes_fast++;
+    return true;
 }
 
 /* Whether the request itself can carry the bytes. */
@@ -148,7 +197,8 @@ bool ct_ib_write_next(struct ct_ib_op *op)
         return false;
     }
     const bool         last = op->posted_bytes + len == op->rma->len_bytes;
-    struct ct_ib_write w = {.op = op,
+    struct ct_ib_write w = {.rma = op->rma,
+                            .op = op,
                             .offset = op->posted_bytes,
                             .len_bytes = len,
                             .heavy = len >= HEAVY,
@@ -170,7 +220,7 @@ bool ct_ib_write_again(struct ct_ib_peer *peer)
     for (; CT_UNLIKELY(peer->write_again != peer->write_next);
          peer->write_again = after(peer->write_again)) {
         struct ct_ib_write *w = write_at(peer, peer->write_again);
-        if (w->op == NULL || w->posted) {
+        if (w->rma == NULL || w->posted) {
             continue;
         }
         struct ct_ib_qp *qp = ct_ib_rma_lane(peer, w->heavy);
@@ -183,23 +233,58 @@ bool ct_ib_write_again(struct ct_ib_peer *peer)
     return true;
 }
 
+static void move_on(struct ct_ib_peer *peer)
+{
+    while (peer->write_una != peer->write_next && write_at(peer, peer->write_una)->rma == NULL) {
+        peer->write_una = after(peer->write_una);
+    }
+}
+
 void ct_ib_write_acked(struct ct_ib_peer *peer, uint32_t seq)
 {
     struct ct_ib_write *w = write_at(peer, seq);
-    struct ct_ib_op    *op = w->op;
-    if (op == NULL) {
+    struct ct_net_rma  *rma = w->rma;
+    if (CT_UNLIKELY(rma == NULL)) {
         return;
     }
     peer->elsewhere -= w->posted && w->lane != 1;
+    w->rma = NULL;
+    move_on(peer);
+    if (w->op == NULL) {
+        ct_ib_rma_short_over(peer, rma->comp, w->era, w->status);
+        return;
+    }
     if (w->buf != NULL) {
         ct_ib_buf_put(peer->t, w->buf);
         w->buf = NULL;
     }
-    w->op = NULL;
-    while (peer->write_una != peer->write_next && write_at(peer, peer->write_una)->op == NULL) {
-        peer->write_una = after(peer->write_una);
+    ct_ib_op_part_over(w->op, CTRAN_SUCCESS);
+}
+
+void ct_ib_write_blame(struct ct_ib_peer *peer, uint32_t seq, int status)
+{
+    struct ct_ib_write *w = write_at(peer, seq);
+    if (w->rma != NULL) {
+        set_status(w, status);
     }
-    ct_ib_op_part_over(op, CTRAN_SUCCESS);
+}
+
+void ct_ib_write_fail(struct ct_ib_peer *peer, int why)
+{
+    for (uint32_t i = 0; i <= peer->writes_mask; i++) {
+        struct ct_ib_write *w = &peer->writes[i];
+        struct ct_net_rma  *rma = w->rma;
+        if (w->buf != NULL) {
+            ct_ib_buf_put(peer->t, w->buf);
+            w->buf = NULL;
+        }
+        w->rma = NULL;
+        if (rma != NULL && w->op == NULL) {
+            ct_ib_rma_short_over(peer, rma->comp, w->era,
+                                 w->status == CTRAN_SUCCESS ? why : w->status);
+        }
+    }
+    peer->write_una = peer->write_again = peer->write_next;
 }
 
 bool ct_ib_write_sync(struct ct_ib_peer *peer, const struct ct_ib_cm *theirs)
