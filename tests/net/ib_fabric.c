@@ -9,7 +9,8 @@
  *   incast       4 hosts send to one. Without a limit the queue before the receiver takes all that
  *                the NICs may send; with one it stays short, at the same throughput.
  *
- * Prints a table; fails where the ratios are below 3 and 5. Source of the technique: NCCLX sec. 4.4.
+ * Prints a table; fails where the ratios are below 3 and 5. Source of the technique: NCCLX sec.
+ * 4.4.
  */
 #include "ib_sides.h"
 

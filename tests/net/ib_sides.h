@@ -69,6 +69,7 @@ struct side {
 };
 
 static struct side sides[MOST_SIDES];
+static struct ct_process *sides_process; /* of all, where there is GPU memory; NULL: none */
 static uint32_t    nsides;
 static uint64_t    draw_state = 1;
 
@@ -204,6 +205,7 @@ static inline void side_open(uint32_t id, const char *devices, const char *setti
                                    .size = MOST_SIDES,
                                    .local_index = 0,
                                    .nlocal = 1,
+                                   .process = sides_process,
                                    .arg = s,
                                    .peer = side_peer,
                                    .deliver = side_deliver,

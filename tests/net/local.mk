@@ -14,13 +14,24 @@ EXTRA_DIST += tests/net/conform.test tests/net/mutants.test
 
 # ib by itself, on the emulated verbs in virtual time.
 if HAVE_VERBS
-ib_tests = tests/net/ib_fabric tests/net/ib_failover tests/net/ib_order
+ib_tests = tests/net/ib_fabric tests/net/ib_failover tests/net/ib_gpu tests/net/ib_order \
+	tests/net/ib_pool
 check_PROGRAMS += $(ib_tests)
 TESTS += $(ib_tests)
 ib_cppflags = $(AM_CPPFLAGS) $(VERBS_CFLAGS) -I$(top_srcdir)
 ib_ldflags = $(AM_LDFLAGS) -Wl,-rpath,$(abs_top_builddir)/emu/verbs
 ib_ldadd = libctcore.la emu/verbs/libibverbs.so.1 -lpthread
 ib_loaded = emu/verbs/libibverbs.so.1
+tests_net_ib_gpu_SOURCES = tests/net/ib_gpu.c tests/net/ib_sides.h
+tests_net_ib_gpu_CPPFLAGS = $(ib_cppflags)
+tests_net_ib_gpu_LDFLAGS = $(ib_ldflags) -Wl,-rpath,$(abs_top_builddir)/emu/cuda
+tests_net_ib_gpu_LDADD = $(ib_ldadd)
+EXTRA_tests_net_ib_gpu_DEPENDENCIES = $(ib_loaded) emu/cuda/libcuda.so.1
+tests_net_ib_pool_SOURCES = tests/net/ib_pool.c tests/net/ib_sides.h
+tests_net_ib_pool_CPPFLAGS = $(ib_cppflags)
+tests_net_ib_pool_LDFLAGS = $(ib_ldflags)
+tests_net_ib_pool_LDADD = $(ib_ldadd)
+EXTRA_tests_net_ib_pool_DEPENDENCIES = $(ib_loaded)
 tests_net_ib_order_SOURCES = tests/net/ib_order.c tests/net/ib_sides.h
 tests_net_ib_order_CPPFLAGS = $(ib_cppflags)
 tests_net_ib_order_LDFLAGS = $(ib_ldflags)
@@ -37,4 +48,4 @@ tests_net_ib_failover_LDFLAGS = $(ib_ldflags)
 tests_net_ib_failover_LDADD = $(ib_ldadd)
 EXTRA_tests_net_ib_failover_DEPENDENCIES = $(ib_loaded)
 endif
-EXTRA_DIST += tests/net/ib_fabric.c tests/net/ib_failover.c tests/net/ib_order.c tests/net/ib_sides.h
+EXTRA_DIST += tests/net/ib_fabric.c tests/net/ib_failover.c tests/net/ib_gpu.c tests/net/ib_pool.c tests/net/ib_order.c tests/net/ib_sides.h

@@ -211,7 +211,7 @@ static void test_defaults(void **state)
     assert_int_equal(cfg.eager_limit, 65536);
     assert_int_equal(cfg.bootstrap_timeout, 120000);
     assert_int_equal(cfg.log, CT_LOG_WARN);
-    assert_string_equal(cfg.transports, "self,shm,tcp");
+    assert_string_equal(cfg.transports, "self,shm,ib,tcp");
     ct_config_fini(&cfg);
 }
 

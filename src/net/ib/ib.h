@@ -15,7 +15,9 @@
  *   write.c     their segments over the data queue pairs (DQPLB)
  *   read.c      reads and atomics
  *   limits.c    limits by distance
- *   order.h     the order of writes at the receiver;   proto.h   what travels;   verbs.h   libibverbs
+ *   order.h     the order of writes at the receiver
+ *   proto.h     what travels
+ *   verbs.h     libibverbs
  *
  * A connection (struct ct_ib_peer) lives in epochs. An epoch is one set of queue pairs (struct
  * ct_ib_lanes) on one path: lane 0 is the control queue pair, the others carry data. When anything
@@ -272,7 +274,7 @@ struct ct_ib_peer {
     enum ct_ib_phase           phase;
     bool                       left;    /* it has said BYE */
     bool                       refused; /* the epoch ends by an operation that was refused */
-    bool                       parking; /* DRAINING: there will be no next epoch for now */
+    bool                       parking; /* DRAINING: the connection rests afterwards */
     /* the connection */
     uint32_t            epoch;
     uint8_t             path;       /* of the epoch */

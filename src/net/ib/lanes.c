@@ -3,8 +3,8 @@
  * The queue pairs of a connection on one path, from their making to their end.
  *
  * To drain them means: put them into the state of error, so that the NIC takes nothing more for
- * them, and post a last request to each, a marker. When the marker comes back all completions before
- * it have been treated: then it is known what has arrived, and nothing can arrive any more.
+ * them, and post a last request to each, a marker. When the marker comes back all completions
+ * before it have been treated: then it is known what has arrived, and nothing can arrive any more.
  */
 #define CT_FOLDER "net"
 #include <errno.h>

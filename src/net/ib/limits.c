@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Limits by distance (NCCLX sec. 4.4.1): a list has a value each for peers in the same rack, zone,
- * data centre, and beyond; where a list is shorter its last value stands for the rest. Farther peers
- * get more, since more is on its way for as long.
+ * data centre, and beyond; where a list is shorter its last value stands for the rest. Farther
+ * peers get more, since more is on its way for as long.
  */
 #define CT_FOLDER "net"
 #include "net/ib/ib.h"

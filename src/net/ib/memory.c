@@ -8,8 +8,8 @@
  * other pages at the same address, and nothing tells of it; so it is registered anew each time,
  * unless CTRAN_IB_CACHE promises that no memory is given back.
  *
- * GPU memory is registered as a dma-buf where the driver and the NIC have that, else by its address,
- * as a peer-memory module of the kernel takes it.
+ * GPU memory is registered as a dma-buf where the driver and the NIC have that, else by its
+ * address, as a peer-memory module of the kernel takes it.
  */
 #define CT_FOLDER "net"
 #include <errno.h>

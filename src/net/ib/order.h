@@ -3,9 +3,9 @@
  * The order of writes that arrive over several queue pairs (DQPLB; source: NCCLX sec. 4.4.2).
  *
  * Each write of a connection carries a number of 24 bits in its immediate. Writes of one queue pair
- * arrive in order, those of several do not. The receiver notes what has arrived ahead in a window of
- * bits, and moves on when the next number is there. A write that is marked as a notification counts
- * when all writes before it have arrived.
+ * arrive in order, those of several do not. The receiver notes what has arrived ahead in a window
+ * of bits, and moves on when the next number is there. A write that is marked as a notification
+ * counts when all writes before it have arrived.
  *
  * Deviation from the source: a window of bits stands in for the hash map, because a sender never
  * has more than CT_IB_WINDOW numbers under way; so no memory is allocated. Bit 29 is ours: a write

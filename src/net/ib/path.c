@@ -7,10 +7,10 @@
  * A path is left when
  *   - a request of this side fails (retries are over), or a port of this side goes down;
  *   - the other side begins a new epoch;
- *   - this side waits for the peer, has heard nothing for CTRAN_IB_PROBE, and a request without data
- *     (the probe) fails: then the direction to the peer was broken while it was the peer's turn.
- * On another path than the first, each side asks on the first path every CTRAN_IB_FAILBACK, once its
- * own ports there are up; when the peer answers there, the connection goes back.
+ *   - this side waits for the peer, has heard nothing for CTRAN_IB_PROBE, and a probe fails (a
+ *     request without data): then the direction to the peer was broken.
+ * On another path than the first, each side asks on the first path every CTRAN_IB_FAILBACK, once
+ * its own ports there are up; when the peer answers there, the connection goes back.
  */
 #define CT_FOLDER "net"
 #include <inttypes.h>
