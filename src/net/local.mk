@@ -23,7 +23,7 @@ libctcore_la_SOURCES += $(net_ib_sources)
 libctcore_la_CPPFLAGS += $(VERBS_CFLAGS)
 endif
 net_ib_sources = \
-	src/net/ib/cm.c src/net/ib/devices.c src/net/ib/ib.c src/net/ib/ib.h src/net/ib/lanes.c \
+	src/net/ib/cm.c src/net/ib/devices.c src/net/ib/ib.c src/net/ib/ib.h src/net/ib/qpset.c \
 	src/net/ib/limits.c src/net/ib/memory.c src/net/ib/message.c src/net/ib/order.h \
 	src/net/ib/path.c src/net/ib/peer.c src/net/ib/port.c src/net/ib/proto.h src/net/ib/read.c \
 	src/net/ib/rma.c src/net/ib/verbs.c src/net/ib/verbs.h src/net/ib/write.c

@@ -270,7 +270,7 @@ static void close_one(void)
         ct_ib_peer_free(t->peers);
     }
     while (!ct_list_empty(&t->dying)) {
-        ct_ib_lanes_destroy(CT_LIST_ENTRY(t->dying.next, struct ct_ib_lanes, node));
+        ct_ib_qpset_destroy(CT_LIST_ENTRY(t->dying.next, struct ct_ib_qpset, node));
     }
     ct_ib_memory_fini(t);
     for (unsigned i = 0; i < t->nports; i++) {
@@ -311,7 +311,7 @@ static void take_datagram(const uint8_t *data, size_t len, bool is_right)
         cm.epoch &= 15;
         cm.path &= 3;
         cm.nports = 2;
-        cm.nlanes = (uint8_t)(2 + cm.nlanes % 4);
+        cm.nqps = (uint8_t)(2 + cm.nqps % 4);
         ct_auth_tag(&w.t->key, &cm, offsetof(struct ct_ib_cm, tag), cm.tag, sizeof cm.tag);
     }
     ct_ib_cm_take(w.t, &cm, len > 0 && !is_right ? len : sizeof cm);
@@ -320,7 +320,7 @@ static void take_datagram(const uint8_t *data, size_t len, bool is_right)
 /* A SYNC that fits the connection as it is. */
 static void take_fitting_sync(uint8_t flags)
 {
-    struct ct_ib_cm    cm = {.type = CT_IB_CM_SYNC, .flags = flags, .nlanes = 3};
+    struct ct_ib_cm    cm = {.type = CT_IB_CM_SYNC, .flags = flags, .nqps = 3};
     struct ct_ib_peer *p = peer();
     if (p != NULL) {
         cm.epoch = p->epoch;

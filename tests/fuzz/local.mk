@@ -16,7 +16,7 @@ fuzz_shared_parts = src/ep/record.c src/net/shm_copy.c src/node/ring.c src/net/s
 	src/net/shm_share.c \
 	src/net/tcp.c src/net/tcp_addr.c src/pmi/wire/loop.c
 fuzz_rma_parts = src/ep/region.c src/ep/rkey.c src/ep/rma.c src/ep/rma_am.c src/net/rma.c
-fuzz_ib_parts = src/base/auth.c src/net/ib/cm.c src/net/ib/ib.c src/net/ib/lanes.c \
+fuzz_ib_parts = src/base/auth.c src/net/ib/cm.c src/net/ib/ib.c src/net/ib/qpset.c \
 	src/net/ib/memory.c src/net/ib/message.c src/net/ib/path.c src/net/ib/peer.c src/net/ib/port.c \
 	src/net/ib/read.c src/net/ib/rma.c src/net/ib/write.c
 fuzz_router_parts = launcher/tree/launch.c launcher/tree/router.c launcher/tree/router_events.c \

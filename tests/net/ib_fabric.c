@@ -99,8 +99,8 @@ static unsigned spine_of_flow(const struct flow *f)
 {
     const struct ct_ib_peer *here = ct_ib_peer_of(f->o->link);
     const struct ct_ib_peer *there = ct_ib_peer_find(ib_of(f->o->id), f->o->side->id);
-    return spine_of((uint64_t)ct_ib_peer_lanes(here)->qp[1].qp->qp_num << 24 |
-                    ct_ib_peer_lanes(there)->qp[1].qp->qp_num);
+    return spine_of((uint64_t)ct_ib_peer_qpset(here)->qp[1].qp->qp_num << 24 |
+                    ct_ib_peer_qpset(there)->qp[1].qp->qp_num);
 }
 
 /* Other queue pairs, with other numbers, until the flow goes by spine 0. */

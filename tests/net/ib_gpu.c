@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * GPU memory over ib, on the emulated CUDA driver and the emulated verbs: puts and gets, long ones by
- * the NIC as a dma-buf, short ones over buffers, from one GPU's memory to another's. Memory that was
- * freed and allocated again is registered anew.
+ * GPU memory over ib, on the emulated CUDA driver and the emulated verbs: puts and gets, long ones
+ * by the NIC as a dma-buf, short ones over buffers, from one GPU's memory to another's. Memory that
+ * was freed and allocated again is registered anew.
  */
 #include <unistd.h>
 

@@ -22,16 +22,16 @@ static bool is_long(void)
 
 /* ---- by itself ------------------------------------------------------------------------------- */
 
-enum { LANES = 64, QUEUE = CT_IB_WINDOW };
+enum { QUEUES = 64, QUEUE = CT_IB_WINDOW };
 
-struct lane {
+struct queue {
     uint32_t imm[QUEUE];
     uint32_t head, tail;
 };
 
-static struct lane lanes[LANES];
-static uint32_t    told, sent_notifications;
-static bool        void_of[1 << 16]; /* of the last notifications */
+static struct queue queues[QUEUES];
+static uint32_t     told, sent_notifications;
+static bool         void_of[1 << 16]; /* of the last notifications */
 
 static void tell(void *arg, bool is_void)
 {
@@ -41,8 +41,8 @@ static void tell(void *arg, bool is_void)
     told++;
 }
 
-/* The receiver takes the head of a lane, or loses it. */
-static void take_one(struct ct_ib_order *o, struct lane *l, struct lane *again, unsigned loss)
+/* The receiver takes the head of a queue, or loses it. */
+static void take_one(struct ct_ib_order *o, struct queue *l, struct queue *again, unsigned loss)
 {
     const uint32_t imm = l->imm[l->head++ % QUEUE];
     if (loss > 0 && draw() % 1000 < loss) {
@@ -53,19 +53,19 @@ static void take_one(struct ct_ib_order *o, struct lane *l, struct lane *again, 
     FAIL_IF(result != CT_IB_ORDER_TAKEN, "write %u: %d", imm & CT_IB_SEQ_MASK, (int)result);
 }
 
-static void order_alone(uint32_t nlanes, uint64_t writes, unsigned loss)
+static void order_alone(uint32_t nqueues, uint64_t writes, unsigned loss)
 {
-    static struct lane again;
-    struct ct_ib_order o = {.next = CT_IB_SEQ_MASK - 1000};
-    uint32_t           seq = o.next, under_way = 0;
-    memset(lanes, 0, sizeof lanes);
-    again = (struct lane){.head = 0};
+    static struct queue again;
+    struct ct_ib_order  o = {.next = CT_IB_SEQ_MASK - 1000};
+    uint32_t            seq = o.next, under_way = 0;
+    memset(queues, 0, sizeof queues);
+    again = (struct queue){.head = 0};
     told = sent_notifications = 0;
     for (uint64_t i = 0; i < writes || under_way > 0;) {
         const bool room = i < writes && ct_ib_seq_ahead(seq, o.next) < CT_IB_WINDOW - 1;
         if (room && (under_way == 0 || draw() % 2 == 0)) {
             const uint64_t x = draw();
-            struct lane   *l = &lanes[x % nlanes];
+            struct queue  *l = &queues[x % nqueues];
             const bool     notifies = x >> 16 & 1, is_void = (x >> 17 & 31) == 0;
             const bool     fast = under_way == 0 && loss == 0;
             l->imm[l->tail++ % QUEUE] = seq | (notifies ? CT_IB_IMM_NOTIFY : 0) |
@@ -79,8 +79,8 @@ static void order_alone(uint32_t nlanes, uint64_t writes, unsigned loss)
             i++;
             continue;
         }
-        struct lane *l =
-            again.head != again.tail && draw() % 4 == 0 ? &again : &lanes[draw() % nlanes];
+        struct queue *l =
+            again.head != again.tail && draw() % 4 == 0 ? &again : &queues[draw() % nqueues];
         if (l->head == l->tail) {
             l = &again;
         }

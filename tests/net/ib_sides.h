@@ -68,10 +68,10 @@ struct side {
     struct other      others[MOST_SIDES];
 };
 
-static struct side sides[MOST_SIDES];
+static struct side        sides[MOST_SIDES];
 static struct ct_process *sides_process; /* of all, where there is GPU memory; NULL: none */
-static uint32_t    nsides;
-static uint64_t    draw_state = 1;
+static uint32_t           nsides;
+static uint64_t           draw_state = 1;
 
 static inline uint64_t draw(void)
 {

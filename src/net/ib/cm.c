@@ -24,7 +24,7 @@ static void fill(const struct ct_ib_peer *peer, struct ct_ib_cm *cm, enum ct_ib_
                  uint8_t path, uint32_t epoch, uint8_t flags)
 {
     const struct ct_ib       *t = peer->t;
-    const struct ct_ib_lanes *lanes = type == CT_IB_CM_SYNC ? peer->lanes[path] : NULL;
+    const struct ct_ib_qpset *set = type == CT_IB_CM_SYNC ? peer->sets[path] : NULL;
     memset(cm, 0, sizeof *cm);
     cm->magic = CT_IB_CM_MAGIC;
     cm->version = CT_IB_VERSION;
@@ -43,9 +43,9 @@ static void fill(const struct ct_ib_peer *peer, struct ct_ib_cm *cm, enum ct_ib_
     cm->want_write = peer->order.next;
     cm->first_write = (uint32_t)t->env.cfg->ib_first_write;
     memcpy(cm->ahead, peer->order.ahead, sizeof cm->ahead);
-    cm->nlanes = lanes != NULL ? (uint8_t)lanes->n : 0;
-    for (uint32_t i = 0; lanes != NULL && i < lanes->n; i++) {
-        cm->qpn[i] = lanes->qp[i].qp->qp_num;
+    cm->nqps = set != NULL ? (uint8_t)set->n : 0;
+    for (uint32_t i = 0; set != NULL && i < set->n; i++) {
+        cm->qpn[i] = set->qp[i].qp->qp_num;
     }
     ct_auth_tag(&t->key, cm, offsetof(struct ct_ib_cm, tag), cm->tag, sizeof cm->tag);
 }
@@ -118,8 +118,8 @@ static bool is_sound(const struct ct_ib *t, const struct ct_ib_cm *cm)
            cm->len_bytes == sizeof *cm && cm->to == t->env.id &&
            cm->to_instance == t->addr.instance && cm->from < t->env.size && cm->from != t->env.id &&
            cm->path < 4 && cm->nports > 0 && cm->nports <= CT_IB_MAX_PORTS &&
-           cm->nlanes <= CT_IB_MAX_LANES && cm->want_write <= CT_IB_SEQ_MASK &&
-           cm->first_write <= CT_IB_SEQ_MASK && (cm->type != CT_IB_CM_SYNC || cm->nlanes >= 2);
+           cm->nqps <= CT_IB_MOST_QPS && cm->want_write <= CT_IB_SEQ_MASK &&
+           cm->first_write <= CT_IB_SEQ_MASK && (cm->type != CT_IB_CM_SYNC || cm->nqps >= 2);
 }
 
 /* A peer that has sent a datagram first. */

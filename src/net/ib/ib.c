@@ -57,10 +57,10 @@ static void mend(struct ct_ib *t)
     struct ct_ib_peer *peer, *next;
     t->broken = false;
     HASH_ITER (hh, t->peers, peer, next) {
-        struct ct_ib_lanes *lanes = peer->phase == CT_IB_OPEN ? ct_ib_peer_lanes(peer) : NULL;
+        struct ct_ib_qpset *set = peer->phase == CT_IB_OPEN ? ct_ib_peer_qpset(peer) : NULL;
         bool                broken = false;
-        for (uint32_t i = 0; lanes != NULL && i < lanes->n; i++) {
-            broken = broken || lanes->qp[i].broken;
+        for (uint32_t i = 0; set != NULL && i < set->n; i++) {
+            broken = broken || set->qp[i].broken;
         }
         if (broken) {
             ct_ib_path_failed(peer, "a queue pair takes no requests");
@@ -289,7 +289,7 @@ static void release(struct ct_ib *t)
         ct_ib_peer_free(peer);
     }
     while (!ct_list_empty(&t->dying)) {
-        ct_ib_lanes_destroy(CT_LIST_ENTRY(t->dying.next, struct ct_ib_lanes, node));
+        ct_ib_qpset_destroy(CT_LIST_ENTRY(t->dying.next, struct ct_ib_qpset, node));
     }
     ct_ib_memory_fini(t);
     for (unsigned i = 0; i < t->nports; i++) {

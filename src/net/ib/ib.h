@@ -5,7 +5,7 @@
  *   ib.c        the instance: opening, closing, the functions of struct ct_net_ops
  *   devices.c   which ports a rank uses, primary and backup
  *   port.c      a port: its queues, buffers, completions
- *   lanes.c     the queue pairs of a connection on one path, from RESET to ready, drained, gone
+ *   qpset.c     the queue pairs of a connection on one path, from RESET to ready, drained, gone
  *   cm.c        datagrams by which connections are made: sending, receiving, proof
  *   peer.c      a peer: the states of its connection, its loss
  *   path.c      which path a connection takes: failover, failback, probes, events of ports
@@ -20,10 +20,10 @@
  *   verbs.h     libibverbs
  *
  * A connection (struct ct_ib_peer) lives in epochs. An epoch is one set of queue pairs (struct
- * ct_ib_lanes) on one path: lane 0 is the control queue pair, the others carry data. When anything
- * fails, or a better path is back, both sides put the queue pairs of the epoch into the state of
- * error, take what has arrived, and only then tell each other by datagrams how far they are; the
- * next epoch goes on from there. So each message and each write takes effect once:
+ * ct_ib_qpset) on one path: the first is the control queue pair, the others carry data. When
+ * anything fails, or a better path is back, both sides put the queue pairs of the epoch into the
+ * state of error, take what has arrived, and only then tell each other by datagrams how far they
+ * are; the next epoch goes on from there. So each message and each write takes effect once:
  *
  *   - Nothing of an old epoch can arrive after its receiver has said how far it is, as its queue
  *     pairs are dead by then.
@@ -50,7 +50,7 @@ struct ct_ib_op;
 
 enum {
     CT_IB_MESSAGES = 64,      /* of a peer that are not acknowledged; a power of two */
-    CT_IB_DEPTH = 128,        /* requests under way on a lane, at least */
+    CT_IB_DEPTH = 128,        /* requests under way on a queue pair, at least */
     CT_IB_SPARE = 4,          /* room in a send queue for probes and markers */
     CT_IB_SGES = 8,           /* pieces of memory of one request */
     CT_IB_POLL = 32,          /* completions that a look takes at a time */
@@ -148,14 +148,14 @@ void ct_ib_port_disarm(struct ct_ib_port *port);
 /* The write that is held waits for what can never come: its sender is lost. */
 void ct_ib_port_give_up(struct ct_ib_port *port);
 
-/* ---- lanes.c --------------------------------------------------------------------------------- */
+/* ---- qpset.c --------------------------------------------------------------------------------- */
 
 enum ct_ib_work {
     CT_IB_WORK_MESSAGE, /* number: of the message */
     CT_IB_WORK_WRITE,   /* number: of the write */
     CT_IB_WORK_READ,    /* part */
     CT_IB_WORK_PROBE,
-    CT_IB_WORK_MARKER, /* the last one of a lane: all before it is over */
+    CT_IB_WORK_MARKER, /* the last one of a queue pair: all before it is over */
 };
 
 /* A send request under way. */
@@ -168,49 +168,49 @@ struct ct_ib_request {
 struct ct_ib_qp {
     struct ibv_qp        *qp; /* NULL: not made */
     struct ct_ib_port    *port;
-    struct ct_ib_lanes   *lanes;
-    uint32_t              index;      /* of the lane */
+    struct ct_ib_qpset   *set;
+    uint32_t              index;      /* of the queue pair */
     uint32_t              remote;     /* the peer's port */
     uint32_t              head, tail; /* requests under way: numbers, which are their wr_id */
     uint32_t              mask;
     struct ct_ib_request *requests;
     uint32_t              heavy;        /* of them, long segments */
     struct ibv_send_wr   *first, *last; /* built, not posted */
-    struct ct_ib_qp      *built;        /* the next lane with such */
+    struct ct_ib_qp      *built;        /* the next queue pair with such */
     bool                  dead;         /* in the state of error */
     bool                  broken;       /* takes no requests */
 };
 
 /* The queue pairs of one path. */
-struct ct_ib_lanes {
+struct ct_ib_qpset {
     struct ct_list     node; /* of those that nobody wants any more */
     struct ct_ib      *t;
     struct ct_ib_peer *peer; /* NULL: nobody's */
     uint8_t            path;
     uint32_t           n, depth;
-    uint32_t           markers; /* lanes that are not drained */
-    struct ct_ib_qp   *built;   /* lanes with requests that are not posted */
-    enum { CT_IB_LANES_NEW, CT_IB_LANES_INIT, CT_IB_LANES_READY, CT_IB_LANES_DRAINING } state;
+    uint32_t           markers; /* queue pairs that are not drained */
+    struct ct_ib_qp   *built;   /* queue pairs with requests that are not posted */
+    enum { CT_IB_QPSET_NEW, CT_IB_QPSET_INIT, CT_IB_QPSET_READY, CT_IB_QPSET_DRAINING } state;
     struct ct_ib_qp qp[];
 };
 
 /* Makes queue pairs in the state INIT. NULL, logged: there is no room, or the NIC refuses. */
-struct ct_ib_lanes *ct_ib_lanes_make(struct ct_ib_peer *peer, uint8_t path, uint32_t n);
+struct ct_ib_qpset *ct_ib_qpset_make(struct ct_ib_peer *peer, uint8_t path, uint32_t n);
 /* From drained to INIT again. False, logged: the NIC refuses. */
-bool ct_ib_lanes_reset(struct ct_ib_lanes *lanes);
+bool ct_ib_qpset_reset(struct ct_ib_qpset *set);
 /* Connects them with the peer's, which are in its SYNC. */
-bool ct_ib_lanes_connect(struct ct_ib_lanes *lanes, const struct ct_ib_cm *sync);
+bool ct_ib_qpset_connect(struct ct_ib_qpset *set, const struct ct_ib_cm *sync);
 /* Begins to drain them; ct_ib_peer_drained is called when that is over, maybe at once. */
-void ct_ib_lanes_drain(struct ct_ib_lanes *lanes);
+void ct_ib_qpset_drain(struct ct_ib_qpset *set);
 /* Their peer wants them no more: they are destroyed when they are drained. */
-void ct_ib_lanes_drop(struct ct_ib_lanes *lanes);
-void ct_ib_lanes_destroy(struct ct_ib_lanes *lanes);
+void ct_ib_qpset_drop(struct ct_ib_qpset *set);
+void ct_ib_qpset_destroy(struct ct_ib_qpset *set);
 /* A request to fill in, which has its number as wr_id and is signalled; posted by
- * ct_ib_lanes_ring. There is room. */
+ * ct_ib_qpset_ring. There is room. */
 struct ibv_send_wr *ct_ib_qp_add(struct ct_ib_qp *qp, enum ct_ib_work work, uint32_t number,
                                  void *part, struct ibv_sge **sges);
-/* Posts what was added, one doorbell a lane. */
-void ct_ib_lanes_ring(struct ct_ib_lanes *lanes);
+/* Posts what was added, one doorbell a queue pair. */
+void ct_ib_qpset_ring(struct ct_ib_qpset *set);
 
 static inline uint32_t ct_ib_qp_under_way(const struct ct_ib_qp *qp)
 {
@@ -219,7 +219,7 @@ static inline uint32_t ct_ib_qp_under_way(const struct ct_ib_qp *qp)
 
 static inline bool ct_ib_qp_has_room(const struct ct_ib_qp *qp)
 {
-    return ct_ib_qp_under_way(qp) < qp->lanes->depth && qp->port->under_way < CT_IB_SENDS;
+    return ct_ib_qp_under_way(qp) < qp->set->depth && qp->port->under_way < CT_IB_SENDS;
 }
 
 /* ---- peer.c ---------------------------------------------------------------------------------- */
@@ -240,7 +240,7 @@ struct ct_ib_write {
     uint64_t           offset; /* of the segment in the operation */
     uint32_t           len_bytes;
     int                status; /* of a short put */
-    uint8_t            lane;
+    uint8_t            qp_index;
     bool               posted, notifies, heavy;
     struct ct_ib_buf  *buf; /* its bytes, if they were copied */
 };
@@ -278,11 +278,11 @@ struct ct_ib_peer {
     /* the connection */
     uint32_t            epoch;
     uint8_t             path;       /* of the epoch */
-    struct ct_ib_lanes *lanes[4];   /* by path */
+    struct ct_ib_qpset *sets[4];    /* by path */
     bool                has_theirs; /* SYNCING: its SYNC of this epoch is here */
-    uint32_t            nlanes;     /* of the epoch, the control lane included */
-    uint32_t            turn;       /* the data lane that is next */
-    uint32_t            elsewhere;  /* writes under way on others than the first data lane */
+    uint32_t            nqps;       /* of the epoch, the control queue pair included */
+    uint32_t            turn;       /* the data queue pair that is next */
+    uint32_t            elsewhere;  /* writes under way on others than the first data queue pair */
     struct ct_ib_cm     theirs;
     uint64_t            down_ns;  /* since when there is no connection */
     uint64_t            try_ns;   /* since when this path is tried */
@@ -323,7 +323,7 @@ void               ct_ib_peer_free(struct ct_ib_peer *peer);
 void ct_ib_peer_need(struct ct_ib_peer *peer);
 /* Ends the epoch, and makes the next on this path. `epoch` is 0: this side's next number. */
 void ct_ib_peer_restart(struct ct_ib_peer *peer, uint8_t path, uint32_t epoch);
-/* The lanes of the last epoch are drained. */
+/* The queue pairs of the last epoch are drained. */
 void ct_ib_peer_drained(struct ct_ib_peer *peer);
 void ct_ib_peer_on_sync(struct ct_ib_peer *peer, const struct ct_ib_cm *sync);
 /* The peer has given up the queue pairs of this epoch. */
@@ -346,9 +346,9 @@ static inline struct ct_ib_peer *ct_ib_peer_of(struct ct_net_link *link)
     return CT_CONTAINER_OF(link, struct ct_ib_peer, link);
 }
 
-static inline struct ct_ib_lanes *ct_ib_peer_lanes(const struct ct_ib_peer *peer)
+static inline struct ct_ib_qpset *ct_ib_peer_qpset(const struct ct_ib_peer *peer)
 {
-    return peer->lanes[peer->path];
+    return peer->sets[peer->path];
 }
 
 /* ---- cm.c ------------------------------------------------------------------------------------ */
@@ -360,9 +360,9 @@ void ct_ib_cm_take(struct ct_ib *t, const void *bytes, size_t len_bytes);
 
 /* ---- path.c ---------------------------------------------------------------------------------- */
 
-/* The ports of a path: of this rank and of the peer, for lane i; -1: there is none. */
-int ct_ib_path_local(const struct ct_ib_peer *peer, uint8_t path, uint32_t lane);
-int ct_ib_path_remote(const struct ct_ib_peer *peer, uint8_t path, uint32_t lane);
+/* The ports of a path: of this rank and of the peer, for queue pair i; -1: there is none. */
+int ct_ib_path_local(const struct ct_ib_peer *peer, uint8_t path, uint32_t index);
+int ct_ib_path_remote(const struct ct_ib_peer *peer, uint8_t path, uint32_t index);
 /* Whether both have ports there, and this rank's are up. */
 bool ct_ib_path_usable(const struct ct_ib_peer *peer, uint8_t path);
 /* Whether there is more than one path to this peer. */
@@ -396,7 +396,7 @@ bool ct_ib_message_add(struct ct_ib_peer *peer, enum ct_ib_kind kind, const void
 void ct_ib_message_take(struct ct_ib_peer *peer, const void *bytes, size_t len_bytes);
 /* All before `number` has come to the peer. False: that cannot be. */
 bool ct_ib_message_acked(struct ct_ib_peer *peer, uint32_t number);
-/* Sends what is not acknowledged on the lanes of a new epoch. */
+/* Sends what is not acknowledged on the queue pairs of a new epoch. */
 void ct_ib_message_again(struct ct_ib_peer *peer);
 void ct_ib_message_drop(struct ct_ib_peer *peer);
 /* A notification is in order: its notice is delivered, or waits. */
@@ -481,8 +481,8 @@ void ct_ib_rma_short_over(struct ct_ib_peer *peer, struct ct_net_comp *comp, str
 void ct_ib_op_part_over(struct ct_ib_op *op, int status);
 /* All operations of a peer end. */
 void ct_ib_rma_fail(struct ct_ib_peer *peer, int why);
-/* Where a data lane has room for a request, by turns; NULL: nowhere. */
-struct ct_ib_qp *ct_ib_rma_lane(struct ct_ib_peer *peer, bool heavy);
+/* Where a data queue pair has room for a request, by turns; NULL: nowhere. */
+struct ct_ib_qp *ct_ib_rma_qp(struct ct_ib_peer *peer, bool heavy);
 /* The sges of a part of an operation's local memory; 0: they cannot be made. */
 int ct_ib_rma_sges(const struct ct_ib_op *op, const struct ct_ib_qp *qp, uint64_t offset,
                    uint32_t len_bytes, struct ibv_sge *sges);
@@ -539,8 +539,8 @@ struct ct_ib {
     struct ct_ib_peer    *peers;  /* uthash by id */
     struct ct_list        timed;  /* struct ct_ib_peer */
     struct ct_list        pumps;  /* struct ct_ib_peer */
-    struct ct_list        dying;  /* struct ct_ib_lanes */
-    bool                  broken; /* a lane takes no requests */
+    struct ct_list        dying;  /* struct ct_ib_qpset */
+    bool                  broken; /* a queue pair takes no requests */
     struct ct_ib_buf     *bufs;
     struct ct_ib_buf     *all_bufs;
     char                 *buf_memory;

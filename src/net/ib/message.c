@@ -44,11 +44,11 @@ void ct_ib_message_pump(struct ct_ib_peer *peer)
     if (peer->phase != CT_IB_OPEN || peer->message_posted == peer->message_next) {
         return;
     }
-    struct ct_ib_qp *qp = &ct_ib_peer_lanes(peer)->qp[0];
+    struct ct_ib_qp *qp = &ct_ib_peer_qpset(peer)->qp[0];
     while (peer->message_posted != peer->message_next && ct_ib_qp_has_room(qp)) {
         post(peer, qp, peer->message_posted++);
     }
-    ct_ib_lanes_ring(qp->lanes);
+    ct_ib_qpset_ring(qp->set);
 }
 
 static void enqueue(struct ct_ib_peer *peer, struct ct_ib_buf *buf, uint32_t bytes)

@@ -27,20 +27,20 @@ static bool is_backup(const struct ct_ib_peer *peer, uint8_t path, bool of_peer)
     return (path >> (own_is_lower == of_peer ? 1 : 0) & 1) != 0;
 }
 
-static int port_of(bool backup, unsigned nports, unsigned nprimary, uint32_t lane)
+static int port_of(bool backup, unsigned nports, unsigned nprimary, uint32_t index)
 {
     const unsigned n = backup ? nports - nprimary : nprimary;
-    return n > 0 ? (int)((backup ? nprimary : 0) + lane % n) : -1;
+    return n > 0 ? (int)((backup ? nprimary : 0) + index % n) : -1;
 }
 
-int ct_ib_path_local(const struct ct_ib_peer *peer, uint8_t path, uint32_t lane)
+int ct_ib_path_local(const struct ct_ib_peer *peer, uint8_t path, uint32_t index)
 {
-    return port_of(is_backup(peer, path, false), peer->t->nports, peer->t->nprimary, lane);
+    return port_of(is_backup(peer, path, false), peer->t->nports, peer->t->nprimary, index);
 }
 
-int ct_ib_path_remote(const struct ct_ib_peer *peer, uint8_t path, uint32_t lane)
+int ct_ib_path_remote(const struct ct_ib_peer *peer, uint8_t path, uint32_t index)
 {
-    return port_of(is_backup(peer, path, true), peer->addr.nports, peer->addr.nprimary, lane);
+    return port_of(is_backup(peer, path, true), peer->addr.nports, peer->addr.nprimary, index);
 }
 
 bool ct_ib_path_usable(const struct ct_ib_peer *peer, uint8_t path)
@@ -201,8 +201,8 @@ void ct_ib_path_on_ping(struct ct_ib_peer *peer, const struct ct_ib_cm *ping)
 
 static void probe(struct ct_ib_peer *peer, uint64_t now)
 {
-    struct ct_ib_lanes *lanes = ct_ib_peer_lanes(peer);
-    struct ct_ib_qp    *qp = &lanes->qp[0];
+    struct ct_ib_qpset *set = ct_ib_peer_qpset(peer);
+    struct ct_ib_qp    *qp = &set->qp[0];
     struct ibv_sge     *sges;
     if (!ct_ib_qp_has_room(qp) || ct_ib_qp_under_way(qp) > 0) {
         return; /* what is under way will tell */
@@ -211,7 +211,7 @@ static void probe(struct ct_ib_peer *peer, uint64_t now)
     wr->opcode = IBV_WR_RDMA_WRITE; /* of no bytes: no key is looked at */
     wr->wr.rdma.remote_addr = 0;
     wr->wr.rdma.rkey = 0;
-    ct_ib_lanes_ring(lanes);
+    ct_ib_qpset_ring(set);
     peer->probed_ns = now;
     peer->t->counters.probes++;
     ct_debug(peer->t->env.log, "rank %" PRIu32 " is silent: its path is probed", peer->id);
@@ -243,10 +243,10 @@ static void tell_peers(struct ct_ib *t)
 
 static bool uses(const struct ct_ib_peer *peer, const struct ct_ib_port *port)
 {
-    const struct ct_ib_lanes *lanes = ct_ib_peer_lanes(peer);
+    const struct ct_ib_qpset *set = ct_ib_peer_qpset(peer);
     bool                      found = false;
-    for (uint32_t i = 0; lanes != NULL && i < lanes->n; i++) {
-        found = found || lanes->qp[i].port == port;
+    for (uint32_t i = 0; set != NULL && i < set->n; i++) {
+        found = found || set->qp[i].port == port;
     }
     return found;
 }

@@ -90,10 +90,10 @@ void ct_ib_peer_quit(struct ct_ib_peer *peer, int why)
     }
     peer->phase = CT_IB_OVER;
     ct_list_remove(&peer->timed);
-    for (unsigned i = 0; i < CT_ARRAY_LEN(peer->lanes); i++) {
-        if (peer->lanes[i] != NULL) {
-            ct_ib_lanes_drop(peer->lanes[i]);
-            peer->lanes[i] = NULL;
+    for (unsigned i = 0; i < CT_ARRAY_LEN(peer->sets); i++) {
+        if (peer->sets[i] != NULL) {
+            ct_ib_qpset_drop(peer->sets[i]);
+            peer->sets[i] = NULL;
         }
     }
     ct_ib_message_drop(peer);
@@ -143,7 +143,7 @@ static uint32_t next_epoch(const struct ct_ib_peer *peer)
 void ct_ib_peer_restart(struct ct_ib_peer *peer, uint8_t path, uint32_t epoch)
 {
     const bool          was_draining = peer->phase == CT_IB_DRAINING;
-    struct ct_ib_lanes *old = was_draining ? NULL : ct_ib_peer_lanes(peer);
+    struct ct_ib_qpset *old = was_draining ? NULL : ct_ib_peer_qpset(peer);
     const uint64_t      now = peer->t->now();
     peer->t->counters.restarts += peer->phase == CT_IB_OPEN;
     peer->down_ns = peer->down_ns != 0 ? peer->down_ns : now;
@@ -155,8 +155,8 @@ void ct_ib_peer_restart(struct ct_ib_peer *peer, uint8_t path, uint32_t epoch)
     if (was_draining) {
         return; /* its end comes */
     }
-    if (old != NULL && old->state == CT_IB_LANES_READY) {
-        ct_ib_lanes_drain(old);
+    if (old != NULL && old->state == CT_IB_QPSET_READY) {
+        ct_ib_qpset_drain(old);
     } else {
         ct_ib_peer_drained(peer);
     }
@@ -170,7 +170,7 @@ void ct_ib_peer_need(struct ct_ib_peer *peer)
     }
 }
 
-/* What was under way on a lane is to be sent again, if the peer does not have it. */
+/* What was under way on a queue pair is to be sent again, if the peer does not have it. */
 static void take_back(struct ct_ib_peer *peer, struct ct_ib_qp *qp)
 {
     for (uint32_t i = qp->head; i != qp->tail; i++) {
@@ -187,17 +187,17 @@ static void take_back(struct ct_ib_peer *peer, struct ct_ib_qp *qp)
 
 static void take_back_all(struct ct_ib_peer *peer)
 {
-    for (unsigned path = 0; path < CT_ARRAY_LEN(peer->lanes); path++) {
-        struct ct_ib_lanes *lanes = peer->lanes[path];
-        if (lanes == NULL || lanes->state != CT_IB_LANES_DRAINING) {
+    for (unsigned path = 0; path < CT_ARRAY_LEN(peer->sets); path++) {
+        struct ct_ib_qpset *set = peer->sets[path];
+        if (set == NULL || set->state != CT_IB_QPSET_DRAINING) {
             continue;
         }
-        for (uint32_t i = 0; i < lanes->n; i++) {
-            take_back(peer, &lanes->qp[i]);
+        for (uint32_t i = 0; i < set->n; i++) {
+            take_back(peer, &set->qp[i]);
         }
-        if (!ct_ib_lanes_reset(lanes)) {
-            ct_ib_lanes_destroy(lanes);
-            peer->lanes[path] = NULL;
+        if (!ct_ib_qpset_reset(set)) {
+            ct_ib_qpset_destroy(set);
+            peer->sets[path] = NULL;
         }
     }
     peer->elsewhere = 0;
@@ -210,10 +210,10 @@ static bool has_work(const struct ct_ib_peer *peer)
 
 static void destroy_all(struct ct_ib_peer *peer)
 {
-    for (unsigned path = 0; path < CT_ARRAY_LEN(peer->lanes); path++) {
-        if (peer->lanes[path] != NULL) {
-            ct_ib_lanes_destroy(peer->lanes[path]);
-            peer->lanes[path] = NULL;
+    for (unsigned path = 0; path < CT_ARRAY_LEN(peer->sets); path++) {
+        if (peer->sets[path] != NULL) {
+            ct_ib_qpset_destroy(peer->sets[path]);
+            peer->sets[path] = NULL;
         }
     }
 }
@@ -244,15 +244,15 @@ void ct_ib_peer_drained(struct ct_ib_peer *peer)
 
 static void put_down(struct ct_ib_peer *peer)
 {
-    struct ct_ib_lanes *lanes = ct_ib_peer_lanes(peer);
+    struct ct_ib_qpset *set = ct_ib_peer_qpset(peer);
     const bool          was_draining = peer->phase == CT_IB_DRAINING;
     peer->parking = true;
     peer->phase = CT_IB_DRAINING;
     if (was_draining) {
         return;
     }
-    if (lanes != NULL && lanes->state == CT_IB_LANES_READY) {
-        ct_ib_lanes_drain(lanes);
+    if (set != NULL && set->state == CT_IB_QPSET_READY) {
+        ct_ib_qpset_drain(set);
     } else {
         ct_ib_peer_drained(peer);
     }
@@ -313,13 +313,13 @@ static void send_sync(struct ct_ib_peer *peer)
 }
 
 /* Queue pairs for the path, if there are none. False: not now. */
-static bool have_lanes(struct ct_ib_peer *peer)
+static bool have_qpset(struct ct_ib_peer *peer)
 {
-    struct ct_ib_lanes **lanes = &peer->lanes[peer->path];
-    if (*lanes == NULL && ct_ib_path_local(peer, peer->path, 0) >= 0) {
-        *lanes = ct_ib_lanes_make(peer, peer->path, 1 + peer->limits->qps);
+    struct ct_ib_qpset **set = &peer->sets[peer->path];
+    if (*set == NULL && ct_ib_path_local(peer, peer->path, 0) >= 0) {
+        *set = ct_ib_qpset_make(peer, peer->path, 1 + peer->limits->qps);
     }
-    return *lanes != NULL;
+    return *set != NULL;
 }
 
 /* A turn of SYNCING. */
@@ -327,7 +327,7 @@ static void step(struct ct_ib_peer *peer)
 {
     struct ct_ib *t = peer->t;
     uint64_t      us = (uint64_t)FIRST_AGAIN_US << ct_min_size(peer->tries, 8);
-    if (have_lanes(peer)) {
+    if (have_qpset(peer)) {
         send_sync(peer);
     }
     us = us < LAST_AGAIN_US ? us : LAST_AGAIN_US;
@@ -354,18 +354,18 @@ static void open_up(struct ct_ib_peer *peer)
 /* The first SYNC of the peer in this epoch. False: it cannot be taken, or the peer is lost. */
 static bool take_theirs(struct ct_ib_peer *peer, const struct ct_ib_cm *sync)
 {
-    struct ct_ib_lanes *lanes = ct_ib_peer_lanes(peer);
-    if (lanes == NULL && have_lanes(peer)) {
-        lanes = ct_ib_peer_lanes(peer);
+    struct ct_ib_qpset *set = ct_ib_peer_qpset(peer);
+    if (set == NULL && have_qpset(peer)) {
+        set = ct_ib_peer_qpset(peer);
     }
-    if (lanes == NULL || lanes->state != CT_IB_LANES_INIT) {
+    if (set == NULL || set->state != CT_IB_QPSET_INIT) {
         return false;
     }
     if (!peer->order_known) {
         peer->order_known = true;
         peer->order.next = sync->first_write;
     }
-    peer->nlanes = lanes->n < sync->nlanes ? lanes->n : sync->nlanes;
+    peer->nqps = set->n < sync->nqps ? set->n : sync->nqps;
     if (!ct_ib_message_acked(peer, sync->want_message) || !ct_ib_write_sync(peer, sync)) {
         ct_error(peer->t->env.log,
                  "rank %" PRIu32 " says that it has got what was not sent; it is treated as failed",
@@ -373,7 +373,7 @@ static bool take_theirs(struct ct_ib_peer *peer, const struct ct_ib_cm *sync)
         ct_ib_peer_lose(peer, CTRAN_ERR_INTERN);
         return false;
     }
-    if (peer->phase != CT_IB_SYNCING || !ct_ib_lanes_connect(lanes, sync)) {
+    if (peer->phase != CT_IB_SYNCING || !ct_ib_qpset_connect(set, sync)) {
         return false;
     }
     peer->has_theirs = true;

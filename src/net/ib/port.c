@@ -155,8 +155,8 @@ static void on_message(struct ct_ib_port *port, const struct ibv_wc *wc)
 {
     const uint64_t   index = wc->wr_id & ~KINDS;
     struct ct_ib_qp *qp = find_qp(port, wc->qp_num);
-    if (qp != NULL && qp->lanes->peer != NULL && wc->status == IBV_WC_SUCCESS) {
-        ct_ib_message_take(qp->lanes->peer, port->in + index * port->t->buf_bytes, wc->byte_len);
+    if (qp != NULL && qp->set->peer != NULL && wc->status == IBV_WC_SUCCESS) {
+        ct_ib_message_take(qp->set->peer, port->in + index * port->t->buf_bytes, wc->byte_len);
     }
     post_message_buffer(port, index);
 }
@@ -165,8 +165,8 @@ static void on_message(struct ct_ib_port *port, const struct ibv_wc *wc)
 static bool on_write(struct ct_ib_port *port, const struct ibv_wc *wc)
 {
     struct ct_ib_qp *qp = find_qp(port, wc->qp_num);
-    if (qp != NULL && qp->lanes->peer != NULL && wc->status == IBV_WC_SUCCESS &&
-        !ct_ib_write_take(qp->lanes->peer, be32toh(wc->imm_data))) {
+    if (qp != NULL && qp->set->peer != NULL && wc->status == IBV_WC_SUCCESS &&
+        !ct_ib_write_take(qp->set->peer, be32toh(wc->imm_data))) {
         return false;
     }
     if (++port->writes_owed == CHAIN) {
@@ -195,10 +195,10 @@ static void on_datagram_sent(struct ct_ib_port *port, const struct ibv_wc *wc)
     }
 }
 
-/* The requests of a lane that end with this one have been carried out. */
+/* The requests of a queue pair that end with this one have been carried out. */
 static void on_done(struct ct_ib_qp *qp, uint32_t number)
 {
-    struct ct_ib_peer *peer = qp->lanes->peer;
+    struct ct_ib_peer *peer = qp->set->peer;
     while ((int32_t)(number - qp->head) >= 0 && qp->head != qp->tail) {
         const struct ct_ib_request r = qp->requests[qp->head++ & qp->mask];
         qp->port->under_way--;
@@ -215,21 +215,21 @@ static void on_done(struct ct_ib_qp *qp, uint32_t number)
         } else if (r.work == CT_IB_WORK_MESSAGE) {
             (void)ct_ib_message_acked(peer, r.number + 1);
         }
-        peer = qp->lanes->peer; /* a completion may have ended it */
+        peer = qp->set->peer; /* a completion may have ended it */
     }
 }
 
-/* A marker has come back: nothing of the lane is under way any more. */
+/* A marker has come back: nothing of the queue pair is under way any more. */
 static void on_marker(struct ct_ib_qp *qp)
 {
-    struct ct_ib_lanes *lanes = qp->lanes;
-    if (lanes->state != CT_IB_LANES_DRAINING || lanes->markers == 0 || --lanes->markers > 0) {
+    struct ct_ib_qpset *set = qp->set;
+    if (set->state != CT_IB_QPSET_DRAINING || set->markers == 0 || --set->markers > 0) {
         return;
     }
-    if (lanes->peer != NULL) {
-        ct_ib_peer_drained(lanes->peer);
+    if (set->peer != NULL) {
+        ct_ib_peer_drained(set->peer);
     } else {
-        ct_ib_lanes_destroy(lanes);
+        ct_ib_qpset_destroy(set);
     }
 }
 
@@ -266,8 +266,8 @@ static void blame(struct ct_ib_peer *peer, const struct ct_ib_request *r, int st
 
 static void on_error(struct ct_ib_qp *qp, const struct ibv_wc *wc)
 {
-    struct ct_ib_lanes         *lanes = qp->lanes;
-    struct ct_ib_peer          *peer = lanes->peer;
+    struct ct_ib_qpset         *set = qp->set;
+    struct ct_ib_peer          *peer = set->peer;
     const uint32_t              number = (uint32_t)wc->wr_id;
     const struct ct_ib_request *r = &qp->requests[number & qp->mask];
     const bool                  is_marker = r->work == CT_IB_WORK_MARKER;
@@ -279,8 +279,8 @@ static void on_error(struct ct_ib_qp *qp, const struct ibv_wc *wc)
         on_marker(qp);
         return;
     }
-    if (peer != NULL && peer->phase == CT_IB_OPEN && ct_ib_peer_lanes(peer) == lanes &&
-        lanes->state == CT_IB_LANES_READY) {
+    if (peer != NULL && peer->phase == CT_IB_OPEN && ct_ib_peer_qpset(peer) == set &&
+        set->state == CT_IB_QPSET_READY) {
         peer->t->counters.errors++;
         if (wc->status == IBV_WC_WR_FLUSH_ERR) {
             ct_ib_path_flushed(peer);
@@ -362,11 +362,11 @@ void ct_ib_port_give_up(struct ct_ib_port *port)
 {
     const struct ibv_wc *wc = next_wc(port);
     struct ct_ib_qp     *qp = wc != NULL ? find_qp(port, wc->qp_num) : NULL;
-    if (qp != NULL && qp->lanes->peer != NULL) {
+    if (qp != NULL && qp->set->peer != NULL) {
         ct_error(port->t->env.log,
                  "rank %u has written beyond what it may have under way; it is treated as failed",
-                 qp->lanes->peer->id);
-        ct_ib_peer_lose(qp->lanes->peer, CTRAN_ERR_INTERN);
+                 qp->set->peer->id);
+        ct_ib_peer_lose(qp->set->peer, CTRAN_ERR_INTERN);
     }
 }
 
@@ -393,7 +393,7 @@ static bool is_from(const struct ct_ib_port *port, const struct ibv_wc *wc, uint
     const uint64_t         kind = wc->wr_id & KINDS;
     const struct ct_ib_qp *qp =
         kind == OF_MESSAGE || kind == OF_WRITE ? find_qp(port, wc->qp_num) : NULL;
-    return qp != NULL && qp->lanes->peer != NULL && qp->lanes->peer->id == id;
+    return qp != NULL && qp->set->peer != NULL && qp->set->peer->id == id;
 }
 
 void ct_ib_port_drain(struct ct_ib_port *port, uint32_t id)
@@ -601,7 +601,7 @@ static void free_memory(struct ct_ib_port *port)
     free(port->qps);
 }
 
-/* All lanes are gone. */
+/* All queue pairs are gone. */
 void ct_ib_port_close(struct ct_ib_port *port)
 {
     const struct ct_ib_verbs *v = port->t->v;

@@ -22,8 +22,8 @@
 enum {
     CT_IB_VERSION = 1,
     CT_IB_MAX_PORTS = 6,
-    CT_IB_MAX_DATA = 64,                  /* data queue pairs of a connection */
-    CT_IB_MAX_LANES = 1 + CT_IB_MAX_DATA, /* lane 0 is the control queue pair */
+    CT_IB_MAX_DATA = 64,                 /* data queue pairs of a connection */
+    CT_IB_MOST_QPS = 1 + CT_IB_MAX_DATA, /* queue pair 0 is the control queue pair */
     CT_IB_TAG = 16,
 };
 
@@ -76,13 +76,13 @@ struct ct_ib_cm {
     uint64_t           from_instance, to_instance;
     uint8_t            path;  /* bit 0: the lower rank's set of ports, bit 1: the higher rank's */
     uint8_t            flags; /* of a SYNC */
-    uint8_t            nports, nlanes;
+    uint8_t            nports, nqps;
     uint32_t           want_message;           /* the next message that the sender expects, */
     uint32_t           want_write;             /* the next write, */
     uint32_t           first_write;            /* and the number of its own first write, ever */
     uint64_t           ahead[CT_IB_WORDS];     /* writes that have arrived ahead of want_write */
     struct ct_ib_where ports[CT_IB_MAX_PORTS]; /* as they are now */
-    uint32_t           qpn[CT_IB_MAX_LANES];
+    uint32_t           qpn[CT_IB_MOST_QPS];
     uint8_t            tag[CT_IB_TAG];
     uint32_t           zero;
 };
@@ -121,7 +121,7 @@ _Static_assert(sizeof(struct ct_ib_where) == 24 && sizeof(struct ct_ib_addr) == 
                    sizeof(struct ct_ib_head) == 16 &&
                    sizeof(struct ct_ib_wire_key) == 48 + 4 * CT_IB_MAX_PORTS + CT_IB_TAG &&
                    sizeof(struct ct_ib_cm) == 40 + 16 + 8 * CT_IB_WORDS + 24 * CT_IB_MAX_PORTS +
-                                                  4 * CT_IB_MAX_LANES + CT_IB_TAG + 4,
+                                                  4 * CT_IB_MOST_QPS + CT_IB_TAG + 4,
                "no padding on the wire");
 
 #endif

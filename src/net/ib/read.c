@@ -79,7 +79,7 @@ bool ct_ib_read_next(struct ct_ib_op *op)
 {
     const bool         is_atomic = op->rma->op == CT_NET_OP_ATOMIC;
     const uint32_t     len = is_atomic ? WORD : ct_ib_rma_part(op);
-    struct ct_ib_qp   *qp = ct_ib_rma_lane(op->peer, len >= HEAVY);
+    struct ct_ib_qp   *qp = ct_ib_rma_qp(op->peer, len >= HEAVY);
     struct ct_ib_read *read = qp != NULL ? make(op, len) : NULL;
     if (read == NULL) {
         return false;
@@ -114,7 +114,7 @@ bool ct_ib_read_again(struct ct_ib_peer *peer)
             ct_ib_read_done(read, read->op->status);
             continue;
         }
-        struct ct_ib_qp *qp = ct_ib_rma_lane(peer, read->heavy);
+        struct ct_ib_qp *qp = ct_ib_rma_qp(peer, read->heavy);
         if (qp == NULL) {
             return false;
         }

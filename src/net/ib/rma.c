@@ -108,15 +108,15 @@ uint32_t ct_ib_rma_part(const struct ct_ib_op *op)
     return (uint32_t)ct_area_next(rma->area, &pos, part, blocks, CT_IB_SGES, &n);
 }
 
-/* ---- lanes ----------------------------------------------------------------------------------- */
+/* ---- queue pairs ---------------------------------------------------------------------------- */
 
-struct ct_ib_qp *ct_ib_rma_lane(struct ct_ib_peer *peer, bool heavy)
+struct ct_ib_qp *ct_ib_rma_qp(struct ct_ib_peer *peer, bool heavy)
 {
-    struct ct_ib_lanes *lanes = ct_ib_peer_lanes(peer);
-    const uint32_t      ndata = peer->nlanes - 1;
+    struct ct_ib_qpset *set = ct_ib_peer_qpset(peer);
+    const uint32_t      ndata = peer->nqps - 1;
     for (uint32_t i = 0; i < ndata; i++) {
         const uint32_t   at = (peer->turn + i) % ndata;
-        struct ct_ib_qp *qp = &lanes->qp[1 + at];
+        struct ct_ib_qp *qp = &set->qp[1 + at];
         if (ct_ib_qp_has_room(qp) && (!heavy || qp->heavy < peer->limits->outstanding)) {
             peer->turn = at + 1;
             return qp;
@@ -149,7 +149,7 @@ static void op_end(struct ct_ib_op *op)
     struct ct_net_comp *comp = op->rma->comp;
     const int           status = op->status;
     if (peer->phase == CT_IB_OPEN) {
-        ct_ib_lanes_ring(ct_ib_peer_lanes(peer));
+        ct_ib_qpset_ring(ct_ib_peer_qpset(peer));
     }
     ct_list_remove(&op->node);
     ct_list_remove(&op->all);
@@ -256,13 +256,13 @@ static void pump_work(struct ct_ib_peer *peer)
 void ct_ib_rma_pump(struct ct_ib_peer *peer)
 {
     if (peer->phase == CT_IB_OPEN) {
-        struct ct_ib_lanes *lanes = ct_ib_peer_lanes(peer);
+        struct ct_ib_qpset *set = ct_ib_peer_qpset(peer);
         ct_ib_message_pump(peer);
         if (CT_LIKELY(ct_ib_write_again(peer) && ct_ib_read_again(peer))) {
             pump_work(peer);
         }
         if (peer->phase == CT_IB_OPEN) {
-            ct_ib_lanes_ring(lanes);
+            ct_ib_qpset_ring(set);
         }
     }
     if (!is_pending(peer)) {

@@ -90,7 +90,7 @@ static void post(struct ct_ib_peer *peer, uint32_t seq, struct ct_ib_qp *qp, uin
     wr->wr.rdma.remote_addr = k->addr + w->rma->offset + w->offset;
     wr->wr.rdma.rkey = k->rkey[qp->remote];
     w->posted = true;
-    w->lane = (uint8_t)qp->index;
+    w->qp_index = (uint8_t)qp->index;
     qp->heavy += w->heavy;
     peer->elsewhere += qp->index != 1;
 }
@@ -98,7 +98,7 @@ static void post(struct ct_ib_peer *peer, uint32_t seq, struct ct_ib_qp *qp, uin
 /* The fast path of the fast path: one that is no more than a request. */
 bool ct_ib_write_short(struct ct_ib_peer *peer, struct ct_net_rma *rma, struct ct_ib_era *era)
 {
-    struct ct_ib_qp *qp = &ct_ib_peer_lanes(peer)->qp[1];
+    struct ct_ib_qp *qp = &ct_ib_peer_qpset(peer)->qp[1];
     const uint32_t   seq = peer->write_next;
     if (rma->len_bytes > qp->port->max_inline || rma->area->pieces != NULL ||
         rma->area->memory != NULL || rma->notify || peer->elsewhere != 0 ||
@@ -116,7 +116,7 @@ bool ct_ib_write_short(struct ct_ib_peer *peer, struct ct_net_rma *rma, struct c
     w->offset = 0;
     w->len_bytes = (uint32_t)rma->len_bytes;
     w->status = CTRAN_SUCCESS;
-    w->lane = 1;
+    w->qp_index = 1;
     w->posted = true;
     w->notifies = w->heavy = false;
     w->buf = NULL;
@@ -149,14 +149,14 @@ static bool take_copy(const struct ct_ib_op *op, struct ct_ib_buf *buf, uint32_t
 /* The fast path's, if it is open; else the next in turn. */
 static struct ct_ib_qp *choose(struct ct_ib_peer *peer, uint32_t len, uint32_t *flags)
 {
-    struct ct_ib_qp *first = &ct_ib_peer_lanes(peer)->qp[1];
+    struct ct_ib_qp *first = &ct_ib_peer_qpset(peer)->qp[1];
     if (len <= first->port->max_inline && peer->elsewhere == 0 && ct_ib_qp_has_room(first)) {
         peer->t->counters.writes_fast++;
         *flags = CT_IB_IMM_FAST;
         return first;
     }
     *flags = 0;
-    return ct_ib_rma_lane(peer, len >= HEAVY);
+    return ct_ib_rma_qp(peer, len >= HEAVY);
 }
 
 /* What else the segment needs: a buffer, and for the last one of a put that notifies a message.
@@ -223,7 +223,7 @@ bool ct_ib_write_again(struct ct_ib_peer *peer)
         if (w->rma == NULL || w->posted) {
             continue;
         }
-        struct ct_ib_qp *qp = ct_ib_rma_lane(peer, w->heavy);
+        struct ct_ib_qp *qp = ct_ib_rma_qp(peer, w->heavy);
         if (qp == NULL) {
             return false;
         }
@@ -247,7 +247,7 @@ void ct_ib_write_acked(struct ct_ib_peer *peer, uint32_t seq)
     if (CT_UNLIKELY(rma == NULL)) {
         return;
     }
-    peer->elsewhere -= w->posted && w->lane != 1;
+    peer->elsewhere -= w->posted && w->qp_index != 1;
     w->rma = NULL;
     move_on(peer);
     if (w->op == NULL) {

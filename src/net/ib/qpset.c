@@ -81,9 +81,9 @@ static bool to_init(struct ct_ib_qp *qp)
 }
 
 /* A number that both ends know, and that no other epoch of the connection has. */
-static uint32_t first_psn(uint64_t instance, uint32_t epoch, uint32_t lane)
+static uint32_t first_psn(uint64_t instance, uint32_t epoch, uint32_t index)
 {
-    uint64_t x = instance ^ (uint64_t)epoch << 32 ^ lane;
+    uint64_t x = instance ^ (uint64_t)epoch << 32 ^ index;
     x = (x ^ x >> 33) * 0xff51afd7ed558ccdu;
     return (uint32_t)((x ^ x >> 33) & 0xffffff);
 }
@@ -92,7 +92,7 @@ static void fill_address(const struct ct_ib_qp *qp, const struct ct_ib_where *to
                          struct ibv_ah_attr *ah)
 {
     const struct ct_ib_port *port = qp->port;
-    const struct ct_ib_peer *peer = qp->lanes->peer;
+    const struct ct_ib_peer *peer = qp->set->peer;
     *ah = (struct ibv_ah_attr){.dlid = to->lid,
                                .sl = (uint8_t)port->t->env.cfg->ib_service_level,
                                .port_num = port->number};
@@ -109,7 +109,7 @@ static void fill_address(const struct ct_ib_qp *qp, const struct ct_ib_where *to
 static bool to_ready(struct ct_ib_qp *qp, const struct ct_ib_cm *sync)
 {
     const struct ct_ib_port  *port = qp->port;
-    const struct ct_ib_peer  *peer = qp->lanes->peer;
+    const struct ct_ib_peer  *peer = qp->set->peer;
     const struct ct_config   *cfg = port->t->env.cfg;
     const struct ct_ib_where *to = &peer->addr.ports[qp->remote];
     const uint8_t             reads = (uint8_t)port->max_reads;
@@ -139,17 +139,17 @@ static bool to_ready(struct ct_ib_qp *qp, const struct ct_ib_cm *sync)
            0;
 }
 
-bool ct_ib_lanes_connect(struct ct_ib_lanes *lanes, const struct ct_ib_cm *sync)
+bool ct_ib_qpset_connect(struct ct_ib_qpset *set, const struct ct_ib_cm *sync)
 {
-    for (uint32_t i = 0; i < lanes->peer->nlanes; i++) {
-        lanes->qp[i].remote = (uint32_t)ct_ib_path_remote(lanes->peer, lanes->path, i);
-        if (!to_ready(&lanes->qp[i], sync)) {
-            ct_warn(lanes->t->env.log, "a queue pair of port %s cannot be connected: %s",
-                    lanes->qp[i].port->name, strerror(errno));
+    for (uint32_t i = 0; i < set->peer->nqps; i++) {
+        set->qp[i].remote = (uint32_t)ct_ib_path_remote(set->peer, set->path, i);
+        if (!to_ready(&set->qp[i], sync)) {
+            ct_warn(set->t->env.log, "a queue pair of port %s cannot be connected: %s",
+                    set->qp[i].port->name, strerror(errno));
             return false;
         }
     }
-    lanes->state = CT_IB_LANES_READY;
+    set->state = CT_IB_QPSET_READY;
     return true;
 }
 
@@ -174,7 +174,7 @@ static struct ibv_qp *create(struct ct_ib_port *port, uint32_t depth, bool is_co
 static bool make_qp(struct ct_ib_qp *qp)
 {
     struct ct_ib_port *port = qp->port;
-    const uint32_t     depth = qp->lanes->depth;
+    const uint32_t     depth = qp->set->depth;
     qp->mask = 1;
     while (qp->mask < depth + CT_IB_SPARE) {
         qp->mask = 2 * qp->mask + 1;
@@ -209,52 +209,52 @@ static bool has_qps_left(struct ct_ib_peer *peer, uint8_t path, uint32_t n)
     return true;
 }
 
-struct ct_ib_lanes *ct_ib_lanes_make(struct ct_ib_peer *peer, uint8_t path, uint32_t n)
+struct ct_ib_qpset *ct_ib_qpset_make(struct ct_ib_peer *peer, uint8_t path, uint32_t n)
 {
     struct ct_ib *t = peer->t;
     if (!has_qps_left(peer, path, n)) {
         (void)ct_ib_peer_evict(t);
         return NULL;
     }
-    struct ct_ib_lanes *lanes = calloc(1, sizeof *lanes + n * sizeof lanes->qp[0]);
-    if (lanes == NULL) {
+    struct ct_ib_qpset *set = calloc(1, sizeof *set + n * sizeof set->qp[0]);
+    if (set == NULL) {
         return NULL;
     }
-    *lanes = (struct ct_ib_lanes){.t = t, .peer = peer, .path = path, .n = n};
-    lanes->depth = 2 * peer->limits->outstanding;
-    lanes->depth = lanes->depth > CT_IB_DEPTH ? lanes->depth : CT_IB_DEPTH;
-    ct_list_init(&lanes->node);
+    *set = (struct ct_ib_qpset){.t = t, .peer = peer, .path = path, .n = n};
+    set->depth = 2 * peer->limits->outstanding;
+    set->depth = set->depth > CT_IB_DEPTH ? set->depth : CT_IB_DEPTH;
+    ct_list_init(&set->node);
     bool ok = true;
     for (uint32_t i = 0; i < n; i++) {
-        struct ct_ib_qp *qp = &lanes->qp[i];
+        struct ct_ib_qp *qp = &set->qp[i];
         *qp = (struct ct_ib_qp){
-            .port = t->ports[ct_ib_path_local(peer, path, i)], .lanes = lanes, .index = i};
+            .port = t->ports[ct_ib_path_local(peer, path, i)], .set = set, .index = i};
         ok = ok && make_qp(qp);
     }
     if (!ok) {
         ct_warn(t->env.log, "a queue pair cannot be made: %s; see CTRAN_IB_MAX_QPS",
                 strerror(errno));
-        ct_ib_lanes_destroy(lanes);
+        ct_ib_qpset_destroy(set);
         return NULL;
     }
-    lanes->state = CT_IB_LANES_INIT;
-    return lanes;
+    set->state = CT_IB_QPSET_INIT;
+    return set;
 }
 
-void ct_ib_lanes_destroy(struct ct_ib_lanes *lanes)
+void ct_ib_qpset_destroy(struct ct_ib_qpset *set)
 {
-    for (uint32_t i = 0; i < lanes->n; i++) {
-        struct ct_ib_qp *qp = &lanes->qp[i];
+    for (uint32_t i = 0; i < set->n; i++) {
+        struct ct_ib_qp *qp = &set->qp[i];
         if (qp->qp != NULL) {
             qp->port->under_way -= ct_ib_qp_under_way(qp);
             leave(qp->port, qp);
             qp->port->nmade--;
-            (void)lanes->t->v->destroy_qp(qp->qp);
+            (void)set->t->v->destroy_qp(qp->qp);
         }
         free(qp->requests);
     }
-    ct_list_remove(&lanes->node);
-    free(lanes);
+    ct_list_remove(&set->node);
+    free(set);
 }
 
 static void forget_requests(struct ct_ib_qp *qp)
@@ -265,19 +265,19 @@ static void forget_requests(struct ct_ib_qp *qp)
     qp->dead = qp->broken = false;
 }
 
-bool ct_ib_lanes_reset(struct ct_ib_lanes *lanes)
+bool ct_ib_qpset_reset(struct ct_ib_qpset *set)
 {
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
-    for (uint32_t i = 0; i < lanes->n; i++) {
-        struct ct_ib_qp *qp = &lanes->qp[i];
+    for (uint32_t i = 0; i < set->n; i++) {
+        struct ct_ib_qp *qp = &set->qp[i];
         forget_requests(qp);
-        if (lanes->t->v->modify_qp(qp->qp, &attr, IBV_QP_STATE) != 0 || !to_init(qp)) {
-            ct_warn(lanes->t->env.log, "a queue pair of port %s cannot be reset: %s",
-                    qp->port->name, strerror(errno));
+        if (set->t->v->modify_qp(qp->qp, &attr, IBV_QP_STATE) != 0 || !to_init(qp)) {
+            ct_warn(set->t->env.log, "a queue pair of port %s cannot be reset: %s", qp->port->name,
+                    strerror(errno));
             return false;
         }
     }
-    lanes->state = CT_IB_LANES_INIT;
+    set->state = CT_IB_QPSET_INIT;
     return true;
 }
 
@@ -297,42 +297,42 @@ static bool post_marker(struct ct_ib_qp *qp)
     return true;
 }
 
-static void drain(struct ct_ib_lanes *lanes)
+static void drain(struct ct_ib_qpset *set)
 {
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
-    const bool         ready = lanes->state == CT_IB_LANES_READY;
-    if (lanes->state == CT_IB_LANES_DRAINING) {
+    const bool         ready = set->state == CT_IB_QPSET_READY;
+    if (set->state == CT_IB_QPSET_DRAINING) {
         return;
     }
-    lanes->state = CT_IB_LANES_DRAINING;
-    lanes->markers = 0;
-    lanes->built = NULL;
-    for (uint32_t i = 0; ready && i < lanes->n; i++) {
-        struct ct_ib_qp *qp = &lanes->qp[i];
+    set->state = CT_IB_QPSET_DRAINING;
+    set->markers = 0;
+    set->built = NULL;
+    for (uint32_t i = 0; ready && i < set->n; i++) {
+        struct ct_ib_qp *qp = &set->qp[i];
         qp->first = qp->last = NULL;
         qp->dead = true;
-        if (lanes->t->v->modify_qp(qp->qp, &attr, IBV_QP_STATE) == 0 && post_marker(qp)) {
-            lanes->markers++;
+        if (set->t->v->modify_qp(qp->qp, &attr, IBV_QP_STATE) == 0 && post_marker(qp)) {
+            set->markers++;
         }
     }
 }
 
-void ct_ib_lanes_drain(struct ct_ib_lanes *lanes)
+void ct_ib_qpset_drain(struct ct_ib_qpset *set)
 {
-    drain(lanes);
-    if (lanes->markers == 0) {
-        ct_ib_peer_drained(lanes->peer);
+    drain(set);
+    if (set->markers == 0) {
+        ct_ib_peer_drained(set->peer);
     }
 }
 
-void ct_ib_lanes_drop(struct ct_ib_lanes *lanes)
+void ct_ib_qpset_drop(struct ct_ib_qpset *set)
 {
-    drain(lanes);
-    lanes->peer = NULL;
-    if (lanes->markers == 0) {
-        ct_ib_lanes_destroy(lanes);
+    drain(set);
+    set->peer = NULL;
+    if (set->markers == 0) {
+        ct_ib_qpset_destroy(set);
     } else {
-        ct_list_append(&lanes->t->dying, &lanes->node);
+        ct_list_append(&set->t->dying, &set->node);
     }
 }
 
@@ -343,7 +343,7 @@ struct ibv_send_wr *ct_ib_qp_add(struct ct_ib_qp *qp, enum ct_ib_work work, uint
 {
     struct ct_ib *t = qp->port->t;
     if (t->nwrs == CT_IB_BATCH) {
-        ct_ib_lanes_ring(qp->lanes);
+        ct_ib_qpset_ring(qp->set);
     }
     struct ibv_send_wr *wr = &t->wrs[t->nwrs];
     *sges = t->sges[t->nwrs++];
@@ -358,8 +358,8 @@ struct ibv_send_wr *ct_ib_qp_add(struct ct_ib_qp *qp, enum ct_ib_work work, uint
         qp->last->next = wr;
     } else {
         qp->first = wr;
-        qp->built = qp->lanes->built;
-        qp->lanes->built = qp;
+        qp->built = qp->set->built;
+        qp->set->built = qp;
     }
     qp->last = wr;
     return wr;
@@ -376,15 +376,15 @@ static void ring(struct ct_ib_qp *qp)
     }
 }
 
-void ct_ib_lanes_ring(struct ct_ib_lanes *lanes)
+void ct_ib_qpset_ring(struct ct_ib_qpset *set)
 {
-    struct ct_ib_qp *qp = lanes->built;
+    struct ct_ib_qp *qp = set->built;
     if (qp == NULL) {
         return;
     }
-    lanes->built = NULL;
+    set->built = NULL;
     for (; qp != NULL; qp = qp->built) {
         ring(qp);
     }
-    lanes->t->nwrs = 0;
+    set->t->nwrs = 0;
 }
