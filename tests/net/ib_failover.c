@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Failover of ib, on the emulated fabric in virtual time: while streams of messages and of puts
- * that notify run among three sides with two ports each, ports go down and come back with other
+ * Failover of ib, on the emulated fabric in virtual time: while streams of messages, of gets, and
+ * of puts that notify run among three sides with two ports each, ports go down and come back with other
  * GIDs, and links lose all without a port's knowing. Everything arrives once and in order, nobody
  * is lost, connections that do not use the port go on, and in the end all are on the first path
  * again.
@@ -49,6 +49,7 @@ static void traffic(unsigned turns)
             const uint64_t x = draw();
             (void)(x % 8 == 0 && send_message(all[i]));
             (void)(x % 8 == 1 && send_put(all[i]));
+            send_get(all[i], x % 8 == 2);
             FAIL_IF(all[i]->failed, "side %u has lost %u", all[i]->side->id, all[i]->id);
         }
         (void)turn();
@@ -77,6 +78,7 @@ static struct ct_ib_counters sum(void)
         all_of.probes += c->probes;
         all_of.messages_again += c->messages_again;
         all_of.writes_again += c->writes_again;
+        all_of.reads_again += c->reads_again;
     }
     return all_of;
 }
@@ -177,7 +179,8 @@ int main(void)
     silence();
     random_faults(rounds);
     const struct ct_ib_counters end = sum();
-    FAIL_IF(end.writes_again == 0 || end.messages_again == 0, "nothing was sent again");
+    FAIL_IF(end.writes_again == 0 || end.messages_again == 0 || end.reads_again == 0,
+            "nothing was sent again");
     FAIL_IF(end.gid_changes == 0, "no GID has changed");
     (void)printf("%llu restarts, %llu failovers, %llu failbacks, %llu messages and %llu writes "
                  "again\n",

@@ -54,6 +54,11 @@ struct other {
     struct ct_area      area[SLOTS];
     struct ct_net_comp  comp[SLOTS];
     unsigned char      *from; /* SLOTS times SLOT_BYTES */
+    struct ct_net_rma   get;
+    struct ct_area      get_area;
+    struct ct_net_comp  get_comp;
+    uint32_t            gets_out, gets_done;
+    unsigned char      *got; /* SLOT_BYTES */
 };
 
 struct side {
@@ -220,6 +225,9 @@ static inline void side_open(uint32_t id, const char *devices, const char *setti
     emu_verbs_hold(true);
     s->region = aligned_alloc(4096, (size_t)MOST_SIDES * SLOTS * SLOT_BYTES);
     FAIL_IF(s->region == NULL, "no memory");
+    for (size_t i = 0; i < SLOT_BYTES; i++) { /* nobody puts there: the others get it */
+        s->region[(size_t)id * SLOTS * SLOT_BYTES + i] = byte_of(id, id, i);
+    }
     const struct ct_net_region what = {.key = id + 1,
                                        .base = s->region,
                                        .len_bytes = (size_t)MOST_SIDES * SLOTS * SLOT_BYTES,
@@ -243,7 +251,8 @@ static inline struct other *link_to(uint32_t from, uint32_t to)
     FAIL_IF(ct_ib_rma_ops.rkey_open(o->link, sides[to].key, sides[to].key_bytes, &o->rkey) != 0,
             "no key");
     o->from = malloc((size_t)SLOTS * SLOT_BYTES);
-    FAIL_IF(o->from == NULL, "no memory");
+    o->got = malloc(SLOT_BYTES);
+    FAIL_IF(o->from == NULL || o->got == NULL, "no memory");
     return o;
 }
 
@@ -273,6 +282,7 @@ static inline void sides_close(void)
                 ct_ib_rma_ops.rkey_close(s->others[j].rkey);
             }
             free(s->others[j].from);
+            free(s->others[j].got);
         }
         ct_ib_rma_ops.mem_dereg(s->mr);
         emu_verbs_hold(false); /* it waits for others by itself */
@@ -345,11 +355,41 @@ static inline bool send_put(struct other *o)
     return true;
 }
 
+/* Looks at what the last get has brought, and starts the next one; one at a time. */
+static inline void send_get(struct other *o, bool more)
+{
+    unsigned taken = 0;
+    if (o->get_comp.pending > 0) {
+        return;
+    }
+    FAIL_IF(o->get_comp.status != CTRAN_SUCCESS, "a get ends with %d", o->get_comp.status);
+    for (size_t i = 0; o->gets_done < o->gets_out && i < o->get.len_bytes; i += 41) {
+        FAIL_IF(o->got[i] != byte_of(o->id, o->id, i), "byte %zu of get %u", i, o->gets_out);
+    }
+    o->gets_done = o->gets_out;
+    if (!more) {
+        return;
+    }
+    memset(o->got, 0, SLOT_BYTES);
+    o->get_area = (struct ct_area){.base = o->got, .len_bytes = SLOT_BYTES};
+    o->get_comp = (struct ct_net_comp){.pending = 1};
+    o->get = (struct ct_net_rma){.op = CT_NET_OP_GET,
+                                 .rkey = o->rkey,
+                                 .offset = (uint64_t)o->id * SLOTS * SLOT_BYTES,
+                                 .comp = &o->get_comp,
+                                 .area = &o->get_area,
+                                 .len_bytes = 1 + length_of(o->id, o->gets_out)};
+    struct ct_net_rma *op = &o->get;
+    FAIL_IF(ct_ib_rma_ops.post(o->link, &op, 1, &taken) != CTRAN_SUCCESS || taken != 1, "get");
+    o->gets_out++;
+}
+
 /* Whether all that was sent has come and is over. */
 static inline bool is_quiet(const struct other *o)
 {
     const struct other *in = &sides[o->id].others[o->side->id];
-    bool                over = in->messages_in == o->messages_out && in->puts_in == o->puts_out;
+    bool                over = in->messages_in == o->messages_out && in->puts_in == o->puts_out &&
+                o->get_comp.pending == 0;
     for (unsigned i = 0; i < SLOTS; i++) {
         over = over && o->comp[i].pending == 0;
     }
