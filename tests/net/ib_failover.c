@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Failover of ib, on the emulated fabric in virtual time: while streams of messages, of gets, and of
- * puts that notify run among three sides with two ports each, ports go down and come back with
+ * Failover of ib, on the emulated fabric in virtual time: while streams of messages, of gets, and
+ * of puts that notify run among three sides with two ports each, ports go down and come back with
  * other GIDs, and links lose all without a port's knowing. Everything arrives once and in order,
  * nobody is lost, connections that do not use the port go on, and in the end all are on the first
  * path again.
