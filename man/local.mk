@@ -10,6 +10,7 @@ dist_man_MANS += \
 	man/ctran-labels.7 \
 	man/ctran-mpi.7 \
 	man/ctran-ib.7 \
+	man/ctran-rma.7 \
 	man/ctran-tcp.7 \
 	man/ctran-topology.7 \
 	man/ctran-tuning.7 \
@@ -48,7 +49,12 @@ dist_man_MANS += \
 	man/ctran_type_set_attr.3 \
 	man/ctran_type_size.3 \
 	man/ctran_type_vector.3 \
-	man/ctran_wait.3
+	man/ctran_wait.3 \
+	man/ctran_win_create.3 \
+	man/ctran_win_attr.3 \
+	man/ctran_put.3 \
+	man/ctran_win_fence.3 \
+	man/ctran_put_signal.3
 
 nodist_man_MANS = \
 	man/ctrancxx.1 \
@@ -335,7 +341,54 @@ nodist_man_MANS = \
 	man/ctran_alltoallw_init.3 \
 	man/ctran_reduce_scatter_block_init.3 \
 	man/ctran_reduce_scatter_init.3 \
-	man/ctran_wtime.3
+	man/ctran_wtime.3 \
+	man/ctran_win_allocate.3 \
+	man/ctran_win_allocate_shared.3 \
+	man/ctran_win_create_dynamic.3 \
+	man/ctran_win_free.3 \
+	man/ctran_win_shared_query.3 \
+	man/ctran_win_attach.3 \
+	man/ctran_win_detach.3 \
+	man/ctran_win_get_group.3 \
+	man/ctran_win_set_info.3 \
+	man/ctran_win_get_info.3 \
+	man/ctran_win_set_name.3 \
+	man/ctran_win_get_name.3 \
+	man/ctran_win_create_errhandler.3 \
+	man/ctran_win_set_errhandler.3 \
+	man/ctran_win_get_errhandler.3 \
+	man/ctran_win_call_errhandler.3 \
+	man/ctran_win_create_keyval.3 \
+	man/ctran_win_free_keyval.3 \
+	man/ctran_win_set_attr.3 \
+	man/ctran_win_get_attr.3 \
+	man/ctran_win_delete_attr.3 \
+	man/ctran_get.3 \
+	man/ctran_accumulate.3 \
+	man/ctran_get_accumulate.3 \
+	man/ctran_fetch_and_op.3 \
+	man/ctran_compare_and_swap.3 \
+	man/ctran_rput.3 \
+	man/ctran_rget.3 \
+	man/ctran_raccumulate.3 \
+	man/ctran_rget_accumulate.3 \
+	man/ctran_win_post.3 \
+	man/ctran_win_start.3 \
+	man/ctran_win_complete.3 \
+	man/ctran_win_wait.3 \
+	man/ctran_win_test.3 \
+	man/ctran_win_lock.3 \
+	man/ctran_win_lock_all.3 \
+	man/ctran_win_unlock.3 \
+	man/ctran_win_unlock_all.3 \
+	man/ctran_win_flush.3 \
+	man/ctran_win_flush_all.3 \
+	man/ctran_win_flush_local.3 \
+	man/ctran_win_flush_local_all.3 \
+	man/ctran_win_sync.3 \
+	man/ctran_signal.3 \
+	man/ctran_wait_signal.3 \
+	man/ctran_test_signal.3
 CLEANFILES += $(nodist_man_MANS)
 $(nodist_man_MANS): $(dist_man_MANS)
 	$(AM_V_GEN)$(MKDIR_P) man && file=`basename $@` && section=$${file##*.} && \

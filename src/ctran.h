@@ -39,7 +39,7 @@
  *             could not be copied. See ctran-gpu(7).
  *   Blocking  A blocking call waits as long as its peers live and drives all of the process's
  *             transfers while it waits. It spins briefly, yields, then sleeps. Outside of calls
- *             transfers rest, but with CTRAN_PROGRESS_THREAD=1.
+ *             transfers rest, but with CTRAN_PROGRESS_THREAD=1, and once a window has needed it.
  *   Failures  A rank that dies ends the job, unless the launcher lets the job outlive it (ctranrun
  *             --enable-recovery). Then every operation with it ends with CTRAN_ERR_PROC_FAILED:
  *             sends and named receives, those under way and later ones; receives and probes from
@@ -2027,6 +2027,239 @@ CTRAN_API int ctran_group_end(void);
  * nobody and calls no CUDA. Errors: CTRAN_ERR_COMM, CTRAN_ERR_ARG. Source: NCCL's
  * ncclCommGetAsyncError. */
 CTRAN_API int ctran_comm_get_async_error(ctran_comm_t comm, int *error);
+
+/* ---------------------------------------------------------------------------------------------
+ * Windows: one-sided communication (MPI-4.1 chapter 12)
+ *
+ * Each rank of an intra-communicator gives a part of its memory, which all of them may put to, get
+ * from and update, while its owner does something else. Operations are within an epoch: they start
+ * after a call that opens one (ctran_win_fence, _start, _lock, _lock_all) and are over after the
+ * call that closes it, or after ctran_win_flush. On one host they are loads and stores wherever the
+ * ranks map the memory; ctran-rma(7) says which path serves which window, and when the target's
+ * progress has to take part.
+ *
+ * Errors that all calls below may have, beside those that they name: CTRAN_ERR_WIN, no window;
+ * CTRAN_ERR_RMA_SYNC, the call is not possible in this epoch, or without one; it has done nothing.
+ * They go to the window's error handler, CTRAN_ERRORS_ARE_FATAL at first. An operation that fails
+ * at the target later is an error of the next call that waits for it. CTRAN_ERR_PROC_FAILED: a rank
+ * has failed that the call needs; other targets can still be reached, and the lock that it held is
+ * free. The data that it was about to write are undefined.
+ * ------------------------------------------------------------------------------------------ */
+
+typedef struct ct_win *ctran_win_t;
+#define CTRAN_WIN_NULL ((ctran_win_t)0x110)
+
+enum { CTRAN_LOCK_EXCLUSIVE = 301, CTRAN_LOCK_SHARED = 302 };
+enum {
+    CTRAN_WIN_FLAVOR_CREATE = 311,
+    CTRAN_WIN_FLAVOR_ALLOCATE = 312,
+    CTRAN_WIN_FLAVOR_DYNAMIC = 313,
+    CTRAN_WIN_FLAVOR_SHARED = 314
+};
+enum { CTRAN_WIN_UNIFIED = 321, CTRAN_WIN_SEPARATE = 322 };
+/* Keys of predefined attributes. The value of CTRAN_WIN_BASE is the address; of CTRAN_WIN_SIZE it
+ * points to a ctran_aint_t, of the others to an int. */
+enum {
+    CTRAN_WIN_BASE = 601,
+    CTRAN_WIN_DISP_UNIT = 602,
+    CTRAN_WIN_SIZE = 603,
+    CTRAN_WIN_CREATE_FLAVOR = 604,
+    CTRAN_WIN_MODEL = 605
+};
+/* Assertions about the synchronisation; or-ed. */
+enum {
+    CTRAN_MODE_NOCHECK = 1024,
+    CTRAN_MODE_NOPRECEDE = 2048,
+    CTRAN_MODE_NOPUT = 4096,
+    CTRAN_MODE_NOSTORE = 8192,
+    CTRAN_MODE_NOSUCCEED = 16384
+};
+
+/* Make a window. Collective over comm, an intra-communicator. Sizes, in bytes, and displacement
+ * units, > 0, may differ from rank to rank. create takes memory of the caller's, which stays until
+ * ctran_win_free; allocate leaves the address of new memory at baseptr (a void **); allocate_shared
+ * likewise, on ranks of one host, where it lies in one piece in the order of the ranks unless info
+ * has alloc_shared_noncontig; create_dynamic has none at first, see ctran_win_attach. info:
+ * no_locks, accumulate_ordering, accumulate_ops, same_size, same_disp_unit, mpi_accumulate_granularity,
+ * alloc_shared_noncontig, mpi_minimum_memory_alignment; or CTRAN_INFO_NULL.
+ * Errors, which are comm's: CTRAN_ERR_COMM, CTRAN_ERR_SIZE, CTRAN_ERR_DISP (a unit < 1),
+ * CTRAN_ERR_ARG, CTRAN_ERR_INFO, CTRAN_ERR_NO_MEM; CTRAN_ERR_RMA_SHARED: these ranks cannot share
+ * memory. Source: MPI-4.1 sec. 12.2. */
+CTRAN_API int ctran_win_create(void *base, ctran_aint_t size, ctran_aint_t disp_unit,
+                               ctran_info_t info, ctran_comm_t comm, ctran_win_t *win);
+CTRAN_API int ctran_win_allocate(ctran_aint_t size, ctran_aint_t disp_unit, ctran_info_t info,
+                                 ctran_comm_t comm, void *baseptr, ctran_win_t *win);
+CTRAN_API int ctran_win_allocate_shared(ctran_aint_t size, ctran_aint_t disp_unit,
+                                        ctran_info_t info, ctran_comm_t comm, void *baseptr,
+                                        ctran_win_t *win);
+CTRAN_API int ctran_win_create_dynamic(ctran_info_t info, ctran_comm_t comm, ctran_win_t *win);
+
+/* Ends a window, and with it the memory that it has allocated. Collective; no epoch is open. Sets
+ * *win to CTRAN_WIN_NULL. Works, too, when ranks have failed. Source: MPI-4.1 sec. 12.2.5. */
+CTRAN_API int ctran_win_free(ctran_win_t *win);
+
+/* Where the memory of a rank lies here, for load and store: its size, its displacement unit and its
+ * address (baseptr is a void **). CTRAN_PROC_NULL stands for the first rank that has any. Beyond
+ * MPI: of every kind of window, for every rank whose memory this one maps; of others the size is 0
+ * and the address NULL. Errors: CTRAN_ERR_RANK, CTRAN_ERR_ARG; CTRAN_ERR_RMA_FLAVOR of a dynamic
+ * window. Source: MPI-4.1 sec. 12.2.3. */
+CTRAN_API int ctran_win_shared_query(ctran_win_t win, int rank, ctran_aint_t *size,
+                                     ctran_aint_t *disp_unit, void *baseptr);
+
+/* Adds memory to a dynamic window, and takes it out again, by its address; local. Displacements are
+ * the addresses that ctran_get_address gives at the target. The ranks agree that no operation
+ * reaches what is being detached. Errors: CTRAN_ERR_RMA_ATTACH: the range overlaps another one, or
+ * none begins there; CTRAN_ERR_RMA_FLAVOR: the window is not dynamic; CTRAN_ERR_SIZE,
+ * CTRAN_ERR_NO_MEM. Source: MPI-4.1 sec. 12.2.4. */
+CTRAN_API int ctran_win_attach(ctran_win_t win, void *base, ctran_aint_t size);
+CTRAN_API int ctran_win_detach(ctran_win_t win, const void *base);
+
+/* The group of the window's communicator; its hints. Errors: CTRAN_ERR_ARG, CTRAN_ERR_INFO,
+ * CTRAN_ERR_NO_MEM. Source: MPI-4.1 sec. 12.2.7, 12.2.8. */
+CTRAN_API int ctran_win_get_group(ctran_win_t win, ctran_group_t *group);
+CTRAN_API int ctran_win_set_info(ctran_win_t win, ctran_info_t info);
+CTRAN_API int ctran_win_get_info(ctran_win_t win, ctran_info_t *info_used);
+
+/* Names: as ctran_comm_set_name. */
+CTRAN_API int ctran_win_set_name(ctran_win_t win, const char *win_name);
+CTRAN_API int ctran_win_get_name(ctran_win_t win, char *win_name, int *resultlen);
+
+/* Error handlers: as those of communicators, see ctran_comm_create_errhandler. */
+typedef void  ctran_win_errhandler_function(ctran_win_t *win, int *error_code, ...);
+CTRAN_API int ctran_win_create_errhandler(ctran_win_errhandler_function *win_errhandler_fn,
+                                          ctran_errhandler_t            *errhandler);
+CTRAN_API int ctran_win_set_errhandler(ctran_win_t win, ctran_errhandler_t errhandler);
+CTRAN_API int ctran_win_get_errhandler(ctran_win_t win, ctran_errhandler_t *errhandler);
+CTRAN_API int ctran_win_call_errhandler(ctran_win_t win, int errorcode);
+
+/* Attributes: as those of communicators, see ctran_comm_create_keyval; and the predefined ones
+ * (CTRAN_WIN_BASE and so on), which can only be read. */
+typedef int ctran_win_copy_attr_function(ctran_win_t win, int win_keyval, void *extra_state,
+                                         void *attribute_val_in, void *attribute_val_out,
+                                         int *flag);
+typedef int ctran_win_delete_attr_function(ctran_win_t win, int win_keyval, void *attribute_val,
+                                           void *extra_state);
+#define CTRAN_WIN_NULL_COPY_FN   ((ctran_win_copy_attr_function *)0)
+#define CTRAN_WIN_DUP_FN         ((ctran_win_copy_attr_function *)1)
+#define CTRAN_WIN_NULL_DELETE_FN ((ctran_win_delete_attr_function *)0)
+CTRAN_API int ctran_win_create_keyval(ctran_win_copy_attr_function   *win_copy_attr_fn,
+                                      ctran_win_delete_attr_function *win_delete_attr_fn,
+                                      int *win_keyval, void *extra_state);
+CTRAN_API int ctran_win_free_keyval(int *win_keyval);
+CTRAN_API int ctran_win_set_attr(ctran_win_t win, int win_keyval, void *attribute_val);
+CTRAN_API int ctran_win_get_attr(ctran_win_t win, int win_keyval, void *attribute_val, int *flag);
+CTRAN_API int ctran_win_delete_attr(ctran_win_t win, int win_keyval);
+
+/* Operations. target_disp counts units of the target's; the data of both sides have as many bytes.
+ * Buffers are the caller's again, and results are there, when the operation is over. The target may
+ * be CTRAN_PROC_NULL: nothing happens. Errors, before anything has moved: CTRAN_ERR_RANK,
+ * CTRAN_ERR_COUNT, CTRAN_ERR_TYPE, CTRAN_ERR_BUFFER, CTRAN_ERR_OP, CTRAN_ERR_DISP (target_disp is
+ * negative); CTRAN_ERR_RMA_RANGE: not all of it is in the target's window; of a dynamic window that is known
+ * when the operation has come there. Source: MPI-4.1 sec. 12.3. */
+CTRAN_API int ctran_put(const void *origin_addr, ctran_count_t origin_count,
+                        ctran_datatype_t origin_datatype, int target_rank, ctran_aint_t target_disp,
+                        ctran_count_t target_count, ctran_datatype_t target_datatype,
+                        ctran_win_t win);
+CTRAN_API int ctran_get(void *origin_addr, ctran_count_t origin_count,
+                        ctran_datatype_t origin_datatype, int target_rank, ctran_aint_t target_disp,
+                        ctran_count_t target_count, ctran_datatype_t target_datatype,
+                        ctran_win_t win);
+
+/* Updates, element by element, each as one step to all other updates of the window: target = origin
+ * op target. op is a predefined operator, CTRAN_REPLACE, or CTRAN_NO_OP for those that return what
+ * was there before. Datatypes are predefined ones, or made of one predefined one. fetch_and_op and
+ * compare_and_swap are about one element of a predefined type; that of compare_and_swap is an
+ * integer, logical or byte. Updates of one rank to one place take effect in their order. */
+CTRAN_API int ctran_accumulate(const void *origin_addr, ctran_count_t origin_count,
+                               ctran_datatype_t origin_datatype, int target_rank,
+                               ctran_aint_t target_disp, ctran_count_t target_count,
+                               ctran_datatype_t target_datatype, ctran_op_t op, ctran_win_t win);
+CTRAN_API int ctran_get_accumulate(const void *origin_addr, ctran_count_t origin_count,
+                                   ctran_datatype_t origin_datatype, void *result_addr,
+                                   ctran_count_t result_count, ctran_datatype_t result_datatype,
+                                   int target_rank, ctran_aint_t target_disp,
+                                   ctran_count_t target_count, ctran_datatype_t target_datatype,
+                                   ctran_op_t op, ctran_win_t win);
+CTRAN_API int ctran_fetch_and_op(const void *origin_addr, void *result_addr,
+                                 ctran_datatype_t datatype, int target_rank,
+                                 ctran_aint_t target_disp, ctran_op_t op, ctran_win_t win);
+CTRAN_API int ctran_compare_and_swap(const void *origin_addr, const void *compare_addr,
+                                     void *result_addr, ctran_datatype_t datatype, int target_rank,
+                                     ctran_aint_t target_disp, ctran_win_t win);
+
+/* The same with a request, within a passive target epoch (ctran_win_lock, _lock_all). The request
+ * is complete when the operation is at the target. Also: CTRAN_ERR_NO_MEM. Source: MPI-4.1
+ * sec. 12.3.5. */
+CTRAN_API int ctran_rput(const void *origin_addr, ctran_count_t origin_count,
+                         ctran_datatype_t origin_datatype, int target_rank,
+                         ctran_aint_t target_disp, ctran_count_t target_count,
+                         ctran_datatype_t target_datatype, ctran_win_t win,
+                         ctran_request_t *request);
+CTRAN_API int ctran_rget(void *origin_addr, ctran_count_t origin_count,
+                         ctran_datatype_t origin_datatype, int target_rank,
+                         ctran_aint_t target_disp, ctran_count_t target_count,
+                         ctran_datatype_t target_datatype, ctran_win_t win,
+                         ctran_request_t *request);
+CTRAN_API int ctran_raccumulate(const void *origin_addr, ctran_count_t origin_count,
+                                ctran_datatype_t origin_datatype, int target_rank,
+                                ctran_aint_t target_disp, ctran_count_t target_count,
+                                ctran_datatype_t target_datatype, ctran_op_t op, ctran_win_t win,
+                                ctran_request_t *request);
+CTRAN_API int ctran_rget_accumulate(const void *origin_addr, ctran_count_t origin_count,
+                                    ctran_datatype_t origin_datatype, void *result_addr,
+                                    ctran_count_t result_count, ctran_datatype_t result_datatype,
+                                    int target_rank, ctran_aint_t target_disp,
+                                    ctran_count_t target_count, ctran_datatype_t target_datatype,
+                                    ctran_op_t op, ctran_win_t win, ctran_request_t *request);
+
+/* Ends the epochs of the fence before it and opens new ones, on all ranks; a barrier. assert: 0, or
+ * CTRAN_MODE_NOSTORE, _NOPUT, _NOPRECEDE (no operation of this rank is under way), _NOSUCCEED (none
+ * comes before the next fence). Errors: CTRAN_ERR_ASSERT. Source: MPI-4.1 sec. 12.5.1. */
+CTRAN_API int ctran_win_fence(int assert, ctran_win_t win);
+
+/* post opens an exposure epoch for the ranks of a group, wait ends it when all of them have called
+ * complete; test does so if they have. start opens an access epoch to a group, once all of it have
+ * called post; complete ends it when the operations are over at their targets. With
+ * CTRAN_MODE_NOCHECK at both, start does not wait for post. Errors: CTRAN_ERR_GROUP,
+ * CTRAN_ERR_ASSERT. Source: MPI-4.1 sec. 12.5.2. */
+CTRAN_API int ctran_win_post(ctran_group_t group, int assert, ctran_win_t win);
+CTRAN_API int ctran_win_start(ctran_group_t group, int assert, ctran_win_t win);
+CTRAN_API int ctran_win_complete(ctran_win_t win);
+CTRAN_API int ctran_win_wait(ctran_win_t win);
+CTRAN_API int ctran_win_test(ctran_win_t win, int *flag);
+
+/* Open and end an access epoch to one rank's window, or a shared one to all; the target does not
+ * call anything. lock returns when the lock is there; CTRAN_MODE_NOCHECK takes none. Several ranks
+ * may be locked at once, each by its own call. A rank that dies loses its locks. Errors:
+ * CTRAN_ERR_LOCKTYPE, CTRAN_ERR_RANK, CTRAN_ERR_ASSERT. Source: MPI-4.1 sec. 12.5.3. */
+CTRAN_API int ctran_win_lock(int lock_type, int rank, int assert, ctran_win_t win);
+CTRAN_API int ctran_win_lock_all(int assert, ctran_win_t win);
+CTRAN_API int ctran_win_unlock(int rank, ctran_win_t win);
+CTRAN_API int ctran_win_unlock_all(ctran_win_t win);
+
+/* Within such an epoch: return when the operations to a rank, or to all, are over. Those that are
+ * local need no more than that buffers are free; here they do the same. sync orders the loads and
+ * stores of this rank with what others do. Errors: CTRAN_ERR_RANK. Source: MPI-4.1 sec. 12.5.4. */
+CTRAN_API int ctran_win_flush(int rank, ctran_win_t win);
+CTRAN_API int ctran_win_flush_all(ctran_win_t win);
+CTRAN_API int ctran_win_flush_local(int rank, ctran_win_t win);
+CTRAN_API int ctran_win_flush_local_all(ctran_win_t win);
+CTRAN_API int ctran_win_sync(ctran_win_t win);
+
+/* Signals. A window counts, for each pair of ranks, how many signals the one has sent to the other
+ * since the window was made; the count never falls. put_signal is a put within an epoch, and counts
+ * after its data are at the target; signal alone counts after all operations of the caller to that
+ * rank, and needs no epoch. wait_signal returns once `count` signals have come from a rank, all in
+ * all, and then their data can be loaded; it needs no epoch either. test_signal sets *flag to 1 if
+ * they have, and drives transfers. Errors: those of ctran_put; CTRAN_ERR_RANK, CTRAN_ERR_COUNT (it
+ * is negative), CTRAN_ERR_ARG. Source: put_signal of OpenSHMEM-1.5 sec. 9.8, ncclPutSignal. */
+CTRAN_API int ctran_put_signal(const void *origin_addr, ctran_count_t origin_count,
+                               ctran_datatype_t origin_datatype, int target_rank,
+                               ctran_aint_t target_disp, ctran_count_t target_count,
+                               ctran_datatype_t target_datatype, ctran_win_t win);
+CTRAN_API int ctran_signal(int target_rank, ctran_win_t win);
+CTRAN_API int ctran_wait_signal(int source_rank, ctran_count_t count, ctran_win_t win);
+CTRAN_API int ctran_test_signal(int source_rank, ctran_count_t count, ctran_win_t win, int *flag);
 
 #ifdef __cplusplus
 }

@@ -61,6 +61,12 @@ int ct_api_op_create_short(ct_op_short_fn *fn, int commute, ctran_op_t *op);
  * the user has it. false: the request is of another kind, and the memory the caller's.
  * coll_call.c */
 bool ct_api_keep(struct ct_request *req, void *memory);
+/* The alignment that info asks for, in bytes. memory.c */
+size_t ct_api_alignment_of(struct ct_process *p, const struct ct_info *info);
+
+/* A window needs this process's progress at any time: starts the progress thread, unless
+ * CTRAN_PROGRESS_THREAD forbids that. Errors are logged. */
+int ct_api_need_thread(struct ct_process *p);
 
 /* Process sets. The number of a name; CT_PSETS: there is none. session_pset.c */
 enum { CT_PSET_WORLD, CT_PSET_SELF, CT_PSETS };

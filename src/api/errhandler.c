@@ -28,9 +28,10 @@ const char *ct_errhandler_wrong(ctran_errhandler_t errhandler, enum ct_errhandle
 {
     const struct ct_errhandler *h = ct_errhandler_of(&ct_api_process()->errhandlers, errhandler);
     if (h != NULL) {
-        return ct_errhandler_fits(h, kind)  ? NULL
-               : kind == CT_ERRHANDLER_COMM ? "it is one for sessions"
-                                            : "it is one for communicators";
+        static const char *const others[] = {[CT_ERRHANDLER_COMM] = "it is one for communicators",
+                                             [CT_ERRHANDLER_SESSION] = "it is one for sessions",
+                                             [CT_ERRHANDLER_WIN] = "it is one for windows"};
+        return ct_errhandler_fits(h, kind) ? NULL : others[h->kind];
     }
     return errhandler == CTRAN_ERRHANDLER_NULL
                ? "it is CTRAN_ERRHANDLER_NULL"

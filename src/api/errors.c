@@ -44,6 +44,18 @@ static int call_comms(struct ct_comm *comm, const struct ct_errhandler *h, int e
     return code != CTRAN_SUCCESS ? code : error;
 }
 
+/* The window is gone where its last operation failed after that. */
+static int call_windows(struct ct_comm *comm, const struct ct_errhandler *h, int error,
+                        const char *text)
+{
+    ctran_win_t handle = comm->window != NULL ? comm->window : CTRAN_WIN_NULL;
+    int         code = error;
+    ct_comm_hold(comm);
+    ((ctran_win_errhandler_function *)h->fn)(&handle, &code, text);
+    ct_comm_drop(comm);
+    return code != CTRAN_SUCCESS ? code : error;
+}
+
 static int call_sessions(struct ct_mpi_session *session, const struct ct_errhandler *h, int error,
                          const char *text)
 {
@@ -80,8 +92,9 @@ static int handle(struct ct_comm *comm, int error, const char *call, const char 
 {
     struct ct_errhandlers *handlers = &comm->p->errhandlers;
     struct ct_errhandler  *h = ct_errhandler_hold_at(handlers, &comm->errhandler);
-    error = ct_errhandler_is_fixed(h) ? handle_fixed(comm->p, h, error, call, text, told)
-                                      : call_comms(comm, h, error, text);
+    error = ct_errhandler_is_fixed(h)      ? handle_fixed(comm->p, h, error, call, text, told)
+            : h->kind == CT_ERRHANDLER_WIN ? call_windows(comm, h, error, text)
+                                           : call_comms(comm, h, error, text);
     ct_errhandler_drop(handlers, h);
     return error;
 }

@@ -16,6 +16,7 @@
 
 #include "api/api.h"
 #include "mem/mem.h"
+#include "rma/rma.h"
 #include "stream/stream.h"
 #include "topo/topo.h"
 
@@ -101,6 +102,7 @@ static void leave(struct ct_process *p)
     ct_blocked_close();
     ct_p2p_fini(p);
     ct_ep_fini(p);
+    ct_rma_fini(p);
     ct_expose_fini(p);
     const bool renews = p->job != NULL && p->job->renews_calibration;
     ct_job_close(p);
@@ -150,8 +152,8 @@ static int init_floors(struct ct_process *p, floor_init *const floors[], size_t 
 static int join(struct ct_process *p)
 {
     static pthread_once_t    once = PTHREAD_ONCE_INIT;
-    static floor_init *const floors[] = {ct_job_open, start_log, ct_expose_init, ct_ep_init,
-                                         ct_p2p_init};
+    static floor_init *const floors[] = {ct_job_open, start_log,   ct_expose_init,
+                                         ct_ep_init,  ct_p2p_init, ct_rma_init};
     ct_stdfd_fill();
     ct_log_init(&p->log, CT_LOG_WARN, "ctran");
     int rc = ct_config_load(&p->cfg, &p->log);
@@ -180,6 +182,7 @@ static int join(struct ct_process *p)
 static void take_down(struct ct_process *p)
 {
     ct_p2p_rest(p);
+    ct_rma_end(p);
     ct_api_free_env(p);
     ct_comm_fini(p);
     ct_run_fini(p);
@@ -191,25 +194,49 @@ static void take_down(struct ct_process *p)
 
 static int bring_up(struct ct_process *p, int thread_level)
 {
-    static floor_init *const floors[] = {ct_gpu_init, ct_mem_init,  ct_dtype_init,
-                                         ct_run_init, ct_comm_init, ct_api_make_env};
+    static floor_init *const floors[] = {ct_gpu_init,  ct_mem_init,  ct_dtype_init,  ct_run_init,
+                                         ct_comm_init, ct_rma_begin, ct_api_make_env};
     int                      rc = life.joined ? CTRAN_SUCCESS : join(p);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
     p->thread_level = thread_level;
-    p->threaded = thread_level == CTRAN_THREAD_MULTIPLE || p->cfg.progress_thread;
+    p->threaded = thread_level == CTRAN_THREAD_MULTIPLE || p->cfg.progress_thread == 1;
     ct_ep_set_threaded(p);
     ct_p2p_set_threaded(p);
     ct_policy_set_threaded(p);
     rc = init_floors(p, floors, CT_ARRAY_LEN(floors));
-    if (rc == CTRAN_SUCCESS && p->cfg.progress_thread) {
+    if (rc == CTRAN_SUCCESS && p->cfg.progress_thread == 1) {
         rc = ct_ep_thread_start(p);
     }
     if (rc != CTRAN_SUCCESS) {
         take_down(p);
     }
     return rc;
+}
+
+/* Locks are on from now on. Only the calling thread is in the library, as the thread level says. */
+static void set_threaded(struct ct_process *p)
+{
+    p->threaded = true;
+    ct_ep_set_threaded(p);
+    ct_p2p_set_threaded(p);
+    ct_policy_set_threaded(p);
+    ct_dtype_set_threaded(p);
+    ct_run_set_threaded(p);
+    ct_comm_set_threaded(p);
+    ct_rma_set_threaded(p);
+}
+
+int ct_api_need_thread(struct ct_process *p)
+{
+    if (p->cfg.progress_thread == 0) {
+        return CTRAN_SUCCESS;
+    }
+    if (!p->threaded) {
+        set_threaded(p);
+    }
+    return ct_ep_thread_start(p);
 }
 
 int ct_api_use(const char *call, int thread_level, struct ct_process **out)

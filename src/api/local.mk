@@ -36,10 +36,12 @@ libctcore_la_SOURCES += \
 	src/api/persistent.c \
 	src/api/probe.c \
 	src/api/requests.c \
+	src/api/rma.c \
 	src/api/session.c src/api/session_pset.c \
 	src/api/stream.h src/api/stream_coll.c src/api/stream_dynamic.c src/api/stream_p2p.c \
 	src/api/stream_reduce.c \
 	src/api/transfer.c \
 	src/api/type.c src/api/type_construct.c src/api/type_array.c \
 	src/api/type_attr.c src/api/type_contents.c \
+	src/api/win.c src/api/win.h src/api/win_attr.c src/api/win_signal.c src/api/win_sync.c \
 	src/api/world.c

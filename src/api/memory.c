@@ -10,7 +10,7 @@
 enum { ALIGNMENT = CT_CACHE_LINE, MOST_ALIGNMENT = 1 << 30 };
 
 /* The hint mpi_minimum_memory_alignment, a power of two in bytes; others are ignored. */
-static size_t alignment_of(struct ct_process *p, const struct ct_info *info)
+size_t ct_api_alignment_of(struct ct_process *p, const struct ct_info *info)
 {
     char text[16], *end;
     if (info == NULL ||
@@ -39,7 +39,7 @@ int ctran_alloc_mem(ctran_aint_t size, ctran_info_t info_handle, void *baseptr)
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    const size_t align = alignment_of(p, info);
+    const size_t align = ct_api_alignment_of(p, info);
     void        *base = ct_expose_alloc(p, (size_t)size, align);
     /* No object is longer than PTRDIFF_MAX, with the byte that makes one of size 0. */
     if (base == NULL &&

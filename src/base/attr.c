@@ -34,6 +34,11 @@ void ct_keyvals_init(struct ct_keyvals *kind, const struct ct_attr_ops *ops, boo
     ct_lock_init(&kind->lock, threaded);
 }
 
+void ct_keyvals_set_threaded(struct ct_keyvals *kind, bool threaded)
+{
+    ct_lock_set(&kind->lock, threaded);
+}
+
 void ct_keyvals_fini(struct ct_keyvals *kind)
 {
     struct ct_keyval *keyval, *next;

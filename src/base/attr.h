@@ -56,6 +56,7 @@ struct ct_attrs {
 
 /* Keys have numbers above those of predefined ones. _fini frees those that are left. */
 void ct_keyvals_init(struct ct_keyvals *kind, const struct ct_attr_ops *ops, bool threaded);
+void ct_keyvals_set_threaded(struct ct_keyvals *kind, bool threaded);
 void ct_keyvals_fini(struct ct_keyvals *kind);
 
 /* NULL when out of memory. */

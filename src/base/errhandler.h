@@ -20,7 +20,7 @@
 
 enum { CT_ERRHANDLER_MAGIC = 0x45727248 };
 
-enum ct_errhandler_kind { CT_ERRHANDLER_COMM, CT_ERRHANDLER_SESSION };
+enum ct_errhandler_kind { CT_ERRHANDLER_COMM, CT_ERRHANDLER_SESSION, CT_ERRHANDLER_WIN };
 
 /* A function of the program's, of the type that its kind has. */
 typedef void ct_errhandler_fn(void);

@@ -56,6 +56,7 @@ struct ct_process {
     struct ct_types   *types;        /* dtype: names and attributes of datatypes */
     struct ct_runner  *run;          /* coll/run: plans */
     struct ct_comms   *comms;        /* comm: world, self */
+    struct ct_rma     *rma;          /* rma: windows, and the ids of their messages */
     struct ct_streams *streams;      /* stream: contexts and their thread; NULL: none yet */
 
     /* topo: the machine, from the first question for it to the end of the cycle */

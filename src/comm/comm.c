@@ -290,6 +290,12 @@ int ct_comm_init(struct ct_process *p) CT_UNCHECKED
     return s->empty != NULL && s->self != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
 }
 
+void ct_comm_set_threaded(struct ct_process *p)
+{
+    ct_lock_set(&p->comms->lock, p->threaded);
+    ct_keyvals_set_threaded(&p->comms->keyvals, p->threaded);
+}
+
 /* No other thread is here any more. */
 void ct_comm_fini(struct ct_process *p) CT_UNCHECKED
 {

@@ -54,6 +54,7 @@ struct ct_comm {
     uint64_t              id;   /* of all of its contexts, see ct_ctx */
     struct ct_process    *p;
     struct ct_errhandler *errhandler; /* held; see base/errhandler.h */
+    struct ct_win        *window;     /* NULL, or rma's, whose errors its errors are */
     struct ct_run_ctx     run;        /* n, me, and the context of collectives */
     struct ct_group      *group;
     struct ct_group      *remote;      /* NULL: an intra-communicator */
@@ -76,6 +77,8 @@ struct ct_comm {
  * handle is only with the world. */
 int  ct_comm_init(struct ct_process *p);
 void ct_comm_fini(struct ct_process *p);
+/* Locks are from now on as p->threaded says. No other thread is here. */
+void ct_comm_set_threaded(struct ct_process *p);
 /* CTRAN_COMM_WORLD and CTRAN_COMM_SELF, anew each time: their numbers do not come again. Local. */
 int  ct_comm_world_open(struct ct_process *p);
 void ct_comm_world_close(struct ct_process *p);

@@ -319,6 +319,8 @@ void   ct_dtype_unpack_external(const struct ct_dtype *type, void *buf, size_t c
  * types.c */
 int  ct_dtype_init(struct ct_process *p);
 void ct_dtype_fini(struct ct_process *p);
+/* Locks are from now on as p->threaded says. No other thread is here. */
+void ct_dtype_set_threaded(struct ct_process *p);
 
 /* The attributes of a type, and the keys of all. */
 struct ct_attrs   *ct_dtype_attrs(struct ct_process *p, const struct ct_dtype *type);

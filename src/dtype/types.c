@@ -110,6 +110,12 @@ int ct_dtype_init(struct ct_process *p)
     return CTRAN_SUCCESS;
 }
 
+void ct_dtype_set_threaded(struct ct_process *p)
+{
+    ct_lock_set(&p->types->lock, p->threaded);
+    ct_keyvals_set_threaded(&p->types->keyvals, p->threaded);
+}
+
 /* No other thread is here any more. */
 void ct_dtype_fini(struct ct_process *p) CT_UNCHECKED
 {

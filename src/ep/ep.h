@@ -171,8 +171,8 @@ void ct_ep_read_beside(struct ct_ep *from, size_t len_bytes) CT_IN_DOMAIN;
 
 /* Drives transfers and idles until watch->value has reached watch->least; false as soon as any
  * endpoint fails or dies before that. `whom` says, now and then, who is to count it up: one whose
- * death shall be noticed, or NULL; false where that one has failed before. Not in a threaded
- * process. */
+ * death shall be noticed, or NULL; false where that one has failed before. One thread at a time. In
+ * a process that has become threaded it naps where it would sleep, as another thread may poll. */
 typedef struct ct_ep *(*ct_ep_whom)(void *arg);
 bool ct_ep_await(struct ct_process *p, const struct ct_watch *watch, ct_ep_whom whom,
                  void *arg) CT_IN_DOMAIN;

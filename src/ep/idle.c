@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ep/ep_set.h"
@@ -225,6 +226,24 @@ void ct_ep_idle(struct ct_process *p, struct ct_wait *w, uint64_t spin_ns)
     sleep_on(p, w);
 }
 
+/* The wake word is the poller's alone to sleep on. */
+static void idle_beside(struct ct_process *p, struct ct_wait *pace) CT_IN_DOMAIN
+{
+    const struct timespec nap = {.tv_nsec = 50000};
+    if (!p->threaded) {
+        ct_ep_idle(p, pace, p->ep->spin_ns);
+        return;
+    }
+    const enum ct_wait_advice advice = ct_wait_next(pace, p->ep->spin_ns, p->ep->yield_ns);
+    ct_domain_leave(p);
+    if (advice == CT_WAIT_YIELD) {
+        sched_yield();
+    } else if (advice == CT_WAIT_SLEEP) {
+        nanosleep(&nap, NULL);
+    }
+    ct_domain_enter(p);
+}
+
 bool ct_ep_await(struct ct_process *p, const struct ct_watch *watch, ct_ep_whom whom, void *arg)
 {
     struct ct_ep_set *set = p->ep;
@@ -236,7 +255,7 @@ bool ct_ep_await(struct ct_process *p, const struct ct_watch *watch, ct_ep_whom 
     set->in_vain = false;
     while (!(reached = ct_watch_reached(watch)) && set->losses == losses && !set->in_vain) {
         if (ct_ep_progress(p) == 0) {
-            ct_ep_idle(p, &pace, set->spin_ns);
+            idle_beside(p, &pace);
         } else {
             ct_wait_reset(&pace);
         }

@@ -348,3 +348,12 @@ tests_func_bottom_SOURCES = tests/func/bottom.c tests/func/bottom.h tests/func/b
 	tests/func/bottom_types.c tests/func/device.h tests/func/device_mem.c tests/func/gpu.c \
 	tests/func/gpu.h $(func_check)
 tests_func_bottom_LDADD = $(func_ldadd)
+# Windows.
+check_PROGRAMS += tests/func/win tests/func/win_random
+dist_check_SCRIPTS += tests/func/win.test tests/func/win_random.test
+TESTS += tests/func/win.test tests/func/win_random.test
+tests_func_win_SOURCES = tests/func/win.c tests/func/win_epochs.c tests/func/win_ops.c tests/func/win.h \
+	$(func_check)
+tests_func_win_LDADD = $(func_ldadd)
+tests_func_win_random_SOURCES = tests/func/win_random.c $(func_check)
+tests_func_win_random_LDADD = $(func_ldadd)

@@ -261,6 +261,11 @@ int ct_run_init(struct ct_process *p)
     return CTRAN_SUCCESS;
 }
 
+void ct_run_set_threaded(struct ct_process *p)
+{
+    ct_lock_set(&p->run->lock, p->threaded);
+}
+
 void ct_run_fini(struct ct_process *p) CT_UNCHECKED
 {
     struct ct_runner *r = p->run;

@@ -95,6 +95,8 @@ void ct_run_counts(struct ct_process *p, struct ct_run_count *out);
 /* The memory of plans that are over, kept for the next ones. */
 int  ct_run_init(struct ct_process *p);
 void ct_run_fini(struct ct_process *p);
+/* Its lock is from now on as p->threaded says. No other thread is here. */
+void ct_run_set_threaded(struct ct_process *p);
 
 /* Takes a number for a plan that is to start later. */
 static inline uint64_t ct_run_number(struct ct_run_ctx *ctx)

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of rma share. */
+#ifndef CT_RMA_OWN_H
+#define CT_RMA_OWN_H
+
+#include <stdlib.h>
+
+#include "rma/rma.h"
+
+struct ct_rma {
+    struct ct_win *wins CT_GUARDED_BY(ct_domain); /* uthash by id */
+    uint8_t             request, reply;           /* ids of messages */
+    struct ct_keyvals   keyvals;
+};
+
+/* ---- control blocks -------------------------------------------------------------------------- */
+
+static inline _Atomic uint8_t *ct_ctl_shared(struct ct_win_ctl *ctl)
+{
+    return (_Atomic uint8_t *)(ctl + 1);
+}
+
+static inline _Atomic uint64_t *ct_ctl_signals(struct ct_win_ctl *ctl, uint32_t n)
+{
+    return (_Atomic uint64_t *)((char *)(ctl + 1) + ct_round_up(n, 8));
+}
+
+static inline size_t ct_ctl_bytes(uint32_t n)
+{
+    return sizeof(struct ct_win_ctl) + ct_round_up(n, 8) + n * sizeof(uint64_t);
+}
+
+/* As of a window that is being made. */
+void ct_win_hints_init(struct ct_win *win, const struct ct_info *info);
+
+/* ---- waiting: wait.c ------------------------------------------------------------------------- */
+
+/* Something to wait for that messages, completions and failures bring about: asked in the domain
+ * after each of them. */
+typedef bool ct_win_is_over(struct ct_win *win, void *arg);
+
+struct ct_win_wait {
+    struct ct_request base;
+    struct ct_list    node;
+    ct_win_is_over   *is_over;
+    void             *arg;
+};
+
+/* Waits. */
+void ct_win_await(struct ct_win *win, ct_win_is_over *is_over, void *arg) CT_EXCLUDES(ct_domain);
+/* Something has changed. */
+void ct_win_changed(struct ct_win *win) CT_IN_DOMAIN;
+/* Waits for what peers write to mapped memory, which no message tells of. `asks` is called without
+ * the domain. */
+void ct_win_poll(struct ct_win *win, bool (*asks)(void *arg), void *arg) CT_EXCLUDES(ct_domain);
+/* Whether a rank has failed; it is looked after from now on. */
+bool ct_win_has_failed(struct ct_win_peer *peer) CT_EXCLUDES(ct_domain);
+
+/* ---- elements: elem.c ------------------------------------------------------------------------ */
+
+/* A predefined type for elements that are read so. */
+const struct ct_dtype *ct_rma_scalar_type(unsigned scalar);
+
+/* An update of elements of one type. */
+struct ct_rma_update {
+    const struct ct_dtype *elem;
+    ct_op_fn               kernel; /* dst = origin op target */
+    bool                   reads;  /* CTRAN_NO_OP: nothing is stored */
+    bool                   adds;   /* CTRAN_SUM of integers */
+};
+/* False: the operator is not for this type. */
+bool ct_rma_update_of(ctran_op_t op, const struct ct_dtype *elem, struct ct_rma_update *out);
+
+/* n elements at `at`, with `with`, packed; `old`, packed, gets what was there before, NULL: it is
+ * not wanted. By one at a time for each target. False: out of memory. */
+bool ct_rma_update_alone(const struct ct_rma_update *u, void *at, const void *with, void *old,
+                         size_t n);
+/* The same by atomic instructions, or, for elements that have none, under the target's lock. */
+bool ct_rma_update_atomic(const struct ct_rma_update *u, struct ct_win_peer *peer, void *at,
+                          const void *with, void *old, size_t n);
+/* Compare and swap of one element: *old gets what was there. */
+void ct_rma_swap_alone(size_t size_bytes, void *at, const void *with, const void *compare,
+                       void *old);
+void ct_rma_swap_atomic(struct ct_win_peer *peer, size_t size_bytes, void *at, const void *with,
+                        const void *compare, void *old);
+
+/* Elements of an area one after the other, runs of them as long as may be: where the next run of
+ * at most `most` is, from byte *pos of the area on. */
+size_t ct_rma_next_run(const struct ct_area *area, const struct ct_dtype *elem, size_t *pos,
+                       size_t most, uintptr_t *at);
+
+/* ---- operations that are under way ----------------------------------------------------------- */
+
+struct ct_rma_request {
+    struct ct_request  base;
+    struct ct_process *p;
+};
+
+/* Not over when ct_rma_start returns. */
+struct ct_rma_op {
+    struct ct_rma_args     args;
+    struct ct_win         *win;
+    struct ct_rma_request *request;                /* NULL: none */
+    struct ct_list         node;                   /* by messages: in peer->ops */
+    struct ct_area         target;                 /* its base is the displacement */
+    size_t                 sent_bytes, target_pos; /* by messages: so far */
+    uint32_t               unanswered;
+    bool                   sent;
+    int                    status;
+    struct ct_net_comp     comp; /* by the transport */
+    struct ct_ep_rma      *parts;
+    char                   operand[32]; /* copies of short operands: args.origin is there */
+    char                   compare[8];
+};
+
+/* Its end: tells the request, the peer, and who waits. */
+void ct_rma_op_end(struct ct_rma_op *op, int status) CT_IN_DOMAIN;
+/* The error that the program is told. */
+int ct_rma_error(int status);
+
+/* ---- messages: msg.c ------------------------------------------------------------------------- */
+
+void ct_rma_msg_register(struct ct_process *p);
+/* Sends what may be sent of an operation that was put into peer->ops, and of those before it. */
+void ct_rma_msg_pump(struct ct_win_peer *peer) CT_IN_DOMAIN;
+/* Short messages without data. */
+enum ct_rma_word {
+    CT_RMA_MSG_UPDATE,
+    CT_RMA_MSG_SWAP,
+    CT_RMA_MSG_LOCK,
+    CT_RMA_MSG_UNLOCK,
+    CT_RMA_MSG_POST,
+    CT_RMA_MSG_COMPLETE,
+    CT_RMA_MSG_SIGNAL,
+    CT_RMA_MSGS
+};
+int ct_rma_msg_word(struct ct_win_peer *peer, enum ct_rma_word what, uint32_t arg) CT_IN_DOMAIN;
+/* Answers that the lock is given. */
+void ct_rma_msg_grant(struct ct_win_peer *peer, uint64_t seq) CT_IN_DOMAIN;
+/* The peer has failed: what is under way with it ends. */
+void ct_rma_msg_fail(struct ct_win_peer *peer, int why) CT_IN_DOMAIN;
+
+/* What arrives, by kind. */
+void ct_win_lock_asked(struct ct_win_peer *peer, enum ct_win_hold hold, uint64_t seq) CT_IN_DOMAIN;
+void ct_win_lock_returned(struct ct_win_peer *peer) CT_IN_DOMAIN;
+void ct_win_lock_given(struct ct_win_peer *peer) CT_IN_DOMAIN;
+/* It has failed: its lock, and its place in line, are free. */
+void ct_win_lock_fail(struct ct_win_peer *peer) CT_IN_DOMAIN;
+
+/* Where len_bytes from `at` on lie in this rank's memory; NULL: they are not (all) exposed. */
+void *ct_win_place(struct ct_win *win, uint64_t at, uint64_t len_bytes) CT_IN_DOMAIN;
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Windows as objects: life, look-up, and what happens to them when a process fails. */
+#define CT_FOLDER "rma"
+#include "pmi/pmi.h"
+#include "rma/make.h"
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static bool make_peers(struct ct_win *win)
+{
+    win->peers = calloc(win->n, sizeof *win->peers);
+    if (win->peers == NULL) {
+        return false;
+    }
+    for (uint32_t r = 0; r < win->n; r++) {
+        struct ct_win_peer *peer = &win->peers[r];
+        peer->win = win;
+        peer->ep = ct_comm_ep(win->comm, r);
+        ct_list_init(&peer->ops);
+        ct_list_init(&peer->sent);
+        ct_list_init(&peer->line);
+        if (peer->ep == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* No other rank knows of it yet, nor another thread. */
+static struct ct_win *win_new(struct ct_comm *comm, const struct ct_win_plan *plan) CT_UNCHECKED
+{
+    struct ct_win *win = calloc(1, sizeof *win);
+    if (win == NULL) {
+        return NULL;
+    }
+    win->p = comm->p;
+    win->comm = comm;
+    win->id = comm->id;
+    win->me = comm->run.me;
+    win->n = comm->run.n;
+    win->flavor = plan->flavor;
+    win->model = CTRAN_WIN_UNIFIED;
+    win->size_bytes = plan->size_bytes;
+    win->disp_unit = plan->disp_unit;
+    ct_list_init(&win->ranges);
+    ct_list_init(&win->waits);
+    ct_list_init(&win->line);
+    ct_win_hints_init(win, plan->info);
+    ct_attrs_init(&win->attrs, &comm->p->rma->keyvals, win);
+    return win;
+}
+
+void ct_win_list(struct ct_win *win)
+{
+    ct_domain_enter(win->p);
+    HASH_ADD(hh, win->p->rma->wins, id, sizeof win->id, win);
+    win->listed = true;
+    ct_domain_leave(win->p);
+}
+
+static void close_peer(struct ct_win_peer *peer) CT_IN_DOMAIN
+{
+    if (peer->key != NULL) {
+        ct_ep_rkey_close(peer->key);
+    }
+    if (peer->ctl_key != NULL) {
+        ct_ep_rkey_close(peer->ctl_key);
+    }
+}
+
+static void unlist(struct ct_win *win) CT_IN_DOMAIN
+{
+    if (win->listed) {
+        HASH_DEL(win->p->rma->wins, win);
+        win->listed = false;
+    }
+    if (win->region != NULL) {
+        ct_ep_withdraw(win->region);
+    }
+    if (win->ctl_region != NULL) {
+        ct_ep_withdraw(win->ctl_region);
+    }
+    for (uint32_t r = 0; win->peers != NULL && r < win->n; r++) {
+        close_peer(&win->peers[r]);
+    }
+    for (struct ct_list *node; (node = ct_list_pop(&win->ranges)) != NULL;) {
+        free(CT_LIST_ENTRY(node, struct ct_win_range, node));
+    }
+}
+
+static void destroy(struct ct_win *win)
+{
+    struct ct_process *p = win->p;
+    atomic_store_explicit(&win->magic, 0, memory_order_relaxed);
+    ct_domain_enter(p);
+    unlist(win);
+    ct_domain_leave(p);
+    ct_win_put_memory(p, win->memory);
+    ct_attrs_fini(&win->attrs);
+    win->comm->window = NULL;
+    ct_comm_release(win->comm);
+    free(win->posted);
+    free(win->starts);
+    free(win->peers);
+    free(win);
+}
+
+int ct_win_make(struct ct_comm *comm, const struct ct_win_plan *plan, struct ct_win **out)
+{
+    struct ct_comm *own;
+    int             rc = ct_comm_dup_bare(comm, &own);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    ct_errhandler_set_at(&comm->p->errhandlers, &own->errhandler, CTRAN_ERRORS_ARE_FATAL);
+    struct ct_win *win = win_new(own, plan);
+    if (win == NULL) {
+        ct_comm_release(own);
+        return CTRAN_ERR_NO_MEM;
+    }
+    own->window = win;
+    (void)ct_group_index(own->group); /* without it look-ups are slower */
+    rc = make_peers(win) ? ct_win_exchange(win, plan) : CTRAN_ERR_NO_MEM;
+    if (rc != CTRAN_SUCCESS) {
+        destroy(win);
+        return rc;
+    }
+    atomic_store_explicit(&win->magic, CT_WIN_MAGIC, memory_order_relaxed);
+    *out = win;
+    return CTRAN_SUCCESS;
+}
+
+/* The barrier: when it is over all operations of all ranks are. Where one has failed, others may
+ * still be on their way to this rank's memory; they are refused, or end in pages that are gone
+ * from it. */
+int ct_win_free(struct ct_win *win)
+{
+    (void)ct_win_flush(win, NULL); /* errors of operations end with the window */
+    const int rc = ct_coll_barrier_now(win->comm);
+    destroy(win);
+    return ct_error_lost(rc) == CT_LOST_peer ? CTRAN_SUCCESS : rc;
+}
+
+/* Memory of freed windows is anybody's: most likely the word is another one by then. */
+struct ct_win *ct_win_of(struct ct_process *p, ctran_win_t handle)
+{
+    const bool maybe =
+        (uintptr_t)handle >= 0x1000 && (uintptr_t)handle % _Alignof(struct ct_win) == 0;
+    (void)p;
+    return CT_LIKELY(maybe &&
+                     atomic_load_explicit(&handle->magic, memory_order_relaxed) == CT_WIN_MAGIC)
+               ? handle
+               : NULL;
+}
+
+struct ct_keyvals *ct_win_keyvals(struct ct_process *p)
+{
+    return &p->rma->keyvals;
+}
+
+/* ---- failures -------------------------------------------------------------------------------- */
+
+static void on_fail(struct ct_ep *ep) CT_IN_DOMAIN
+{
+    struct ct_win *win, *next;
+    HASH_ITER (hh, ep->p->rma->wins, win, next) {
+        const int rank = ct_group_find(win->comm->group, ep->id);
+        if (rank < 0 || win->peers[rank].failed) {
+            continue;
+        }
+        struct ct_win_peer *peer = &win->peers[rank];
+        peer->failed = true;
+        ct_rma_msg_fail(peer, ep->why);
+        ct_win_lock_fail(peer);
+        ct_win_changed(win);
+    }
+}
+
+/* ---- the process's part ---------------------------------------------------------------------- */
+
+static int copy_attr(const struct ct_keyval *keyval, void *win, void *in, void *out, int *flag)
+{
+    ctran_win_copy_attr_function *fn = (ctran_win_copy_attr_function *)keyval->copy;
+    return fn(win, keyval->number, keyval->extra_state, in, out, flag);
+}
+
+static int delete_attr(const struct ct_keyval *keyval, void *win, void *value)
+{
+    ctran_win_delete_attr_function *fn = (ctran_win_delete_attr_function *)keyval->del;
+    return fn(win, keyval->number, value, keyval->extra_state);
+}
+
+static const struct ct_attr_ops attr_ops = {copy_attr, delete_attr};
+
+int ct_rma_init(struct ct_process *p)
+{
+    p->rma = calloc(1, sizeof *p->rma);
+    if (p->rma == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    ct_rma_msg_register(p);
+    ct_ep_register_fail(p, on_fail);
+    return CTRAN_SUCCESS;
+}
+
+void ct_rma_fini(struct ct_process *p)
+{
+    free(p->rma);
+    p->rma = NULL;
+}
+
+int ct_rma_begin(struct ct_process *p)
+{
+    ct_keyvals_init(&p->rma->keyvals, &attr_ops, p->threaded);
+    return CTRAN_SUCCESS;
+}
+
+void ct_rma_set_threaded(struct ct_process *p)
+{
+    ct_keyvals_set_threaded(&p->rma->keyvals, p->threaded);
+}
+
+/* What the program has not freed goes, too; no other thread is here any more. */
+void ct_rma_end(struct ct_process *p) CT_UNCHECKED
+{
+    struct ct_win *win, *next;
+    if (p->rma == NULL || p->rma->keyvals.ops == NULL) {
+        return;
+    }
+    HASH_ITER (hh, p->rma->wins, win, next) {
+        destroy(win);
+    }
+    ct_keyvals_fini(&p->rma->keyvals);
+    p->rma->keyvals.ops = NULL;
+}
