@@ -2080,8 +2080,9 @@ enum {
  * ctran_win_free; allocate leaves the address of new memory at baseptr (a void **); allocate_shared
  * likewise, on ranks of one host, where it lies in one piece in the order of the ranks unless info
  * has alloc_shared_noncontig; create_dynamic has none at first, see ctran_win_attach. info:
- * no_locks, accumulate_ordering, accumulate_ops, same_size, same_disp_unit, mpi_accumulate_granularity,
- * alloc_shared_noncontig, mpi_minimum_memory_alignment; or CTRAN_INFO_NULL.
+ * no_locks, accumulate_ordering, accumulate_ops, same_size, same_disp_unit,
+ * mpi_accumulate_granularity, alloc_shared_noncontig, mpi_minimum_memory_alignment; or
+ * CTRAN_INFO_NULL.
  * Errors, which are comm's: CTRAN_ERR_COMM, CTRAN_ERR_SIZE, CTRAN_ERR_DISP (a unit < 1),
  * CTRAN_ERR_ARG, CTRAN_ERR_INFO, CTRAN_ERR_NO_MEM; CTRAN_ERR_RMA_SHARED: these ranks cannot share
  * memory. Source: MPI-4.1 sec. 12.2. */
@@ -2154,8 +2155,8 @@ CTRAN_API int ctran_win_delete_attr(ctran_win_t win, int win_keyval);
  * Buffers are the caller's again, and results are there, when the operation is over. The target may
  * be CTRAN_PROC_NULL: nothing happens. Errors, before anything has moved: CTRAN_ERR_RANK,
  * CTRAN_ERR_COUNT, CTRAN_ERR_TYPE, CTRAN_ERR_BUFFER, CTRAN_ERR_OP, CTRAN_ERR_DISP (target_disp is
- * negative); CTRAN_ERR_RMA_RANGE: not all of it is in the target's window; of a dynamic window that is known
- * when the operation has come there. Source: MPI-4.1 sec. 12.3. */
+ * negative); CTRAN_ERR_RMA_RANGE: not all of it is in the target's window; of a dynamic window that
+ * is known when the operation has come there. Source: MPI-4.1 sec. 12.3. */
 CTRAN_API int ctran_put(const void *origin_addr, ctran_count_t origin_count,
                         ctran_datatype_t origin_datatype, int target_rank, ctran_aint_t target_disp,
                         ctran_count_t target_count, ctran_datatype_t target_datatype,

@@ -173,7 +173,9 @@ static int check_update(struct ct_win *win, const struct op_call *c, const struc
     if (rc == CTRAN_SUCCESS && c->wants) {
         rc = check_side(win, c->name, &c->result, &result);
     }
-    rc = rc == CTRAN_SUCCESS ? check_elems(win, c, a, &origin, &result) : rc;
+    if (rc == CTRAN_SUCCESS && there->bytes + origin.bytes + result.bytes > 0) {
+        rc = check_elems(win, c, a, &origin, &result);
+    }
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }

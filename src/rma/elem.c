@@ -6,15 +6,13 @@
  *
  * There are two ways, of which each target has one (rma.h). Alone: whoever calls is the only one
  * who updates the target's memory, as its progress is, and kernels run over many elements at once.
- * Atomic: several processes do. An element of 1, 2, 4 or 8 bytes that is aligned to its size is
- * updated by atomic instructions. Any other one is updated under a lock word in the target's
- * control block, which names its holder, so that it is free again when that one has died. Which
- * of the two it is depends on type and address alone, and is so the same for all who update one
- * element.
+ * Atomic: several processes do. A few elements of 1, 2, 4 or 8 bytes that are aligned to their size
+ * are updated one by one by atomic instructions, whose callers share the lock of updates in the
+ * target's control block. What is long, or has no instruction, is updated alone: the caller has
+ * that lock to itself. To share it costs a store to a line of the caller's own. In an epoch that
+ * excludes all others (CTRAN_LOCK_EXCLUSIVE) nothing of this is needed.
  */
 #define CT_FOLDER "rma"
-#include <sched.h>
-
 #include "rma/own.h"
 
 const struct ct_dtype *ct_rma_scalar_type(unsigned scalar)
@@ -144,14 +142,14 @@ static void update_copies(const struct ct_rma_update *u, char *at, const char *w
     }
 }
 
-bool ct_rma_update_alone(const struct ct_rma_update *u, void *at, const void *with, void *old,
+void ct_rma_update_alone(const struct ct_rma_update *u, void *at, const void *with, void *old,
                          size_t n)
 {
     if (old != NULL) {
         pack(u->elem, at, old, n);
     }
     if (u->reads || n == 0) {
-        return true;
+        return;
     }
     if (u->elem->contiguous && is_aligned(at, u->elem->align_bytes) &&
         is_aligned(with, u->elem->align_bytes)) {
@@ -159,7 +157,6 @@ bool ct_rma_update_alone(const struct ct_rma_update *u, void *at, const void *wi
     } else {
         update_copies(u, at, with, n);
     }
-    return true;
 }
 
 void ct_rma_swap_alone(size_t size_bytes, void *at, const void *with, const void *compare,
@@ -175,35 +172,11 @@ void ct_rma_swap_alone(size_t size_bytes, void *at, const void *with, const void
 
 /* ---- atomic ---------------------------------------------------------------------------------- */
 
-/* The lock word of the target, for elements without an instruction. */
-static void updater_take(struct ct_win_peer *peer)
+/* Nobody else updates the memory in an exclusive epoch. */
+static bool has_epoch_alone(const struct ct_win_peer *peer)
 {
-    enum { SPINS = 1000 };
-    _Atomic uint32_t *word = &peer->ctl->updater;
-    const uint32_t    mine = peer->win->me + 1;
-    for (unsigned i = 1;; i++) {
-        uint32_t free = 0;
-        if (atomic_compare_exchange_weak_explicit(word, &free, mine, memory_order_acquire,
-                                                  memory_order_relaxed)) {
-            return;
-        }
-        ct_line_pause();
-        if (i % SPINS != 0 || free == 0) {
-            continue;
-        }
-        sched_yield();
-        ct_domain_poke(peer->win->p);
-        if (free <= peer->win->n && ct_win_has_failed(&peer->win->peers[free - 1]) &&
-            atomic_compare_exchange_strong_explicit(word, &free, mine, memory_order_acquire,
-                                                    memory_order_relaxed)) {
-            return; /* its holder has died */
-        }
-    }
-}
-
-static void updater_leave(struct ct_win_peer *peer)
-{
-    atomic_store_explicit(&peer->ctl->updater, 0, memory_order_release);
+    return !peer->unlocked &&
+           atomic_load_explicit(&peer->hold, memory_order_relaxed) == CT_HOLD_EXCLUSIVE;
 }
 
 /* One element: a load, an addition, or a loop of compare and swap. */
@@ -251,25 +224,34 @@ static void update_one(const struct ct_rma_update *u, void *at, const void *with
     }
 }
 
-bool ct_rma_update_atomic(const struct ct_rma_update *u, struct ct_win_peer *peer, void *at,
-                          const void *with, void *old, size_t n)
+static void update_each(const struct ct_rma_update *u, char *at, const char *with, char *old,
+                        size_t n)
 {
     const size_t size = u->elem->size_bytes;
-    if (!has_instruction(u->elem, at)) {
-        updater_take(peer);
-        const bool done = ct_rma_update_alone(u, at, with, old, n);
-        updater_leave(peer);
-        return done;
-    }
     for (size_t i = 0; i < n; i++) {
         uint64_t in = 0, was; /* aligned */
-        if (with != NULL) {
-            memcpy(&in, (const char *)with + i * size, size);
+        if (!u->reads) {
+            memcpy(&in, with + i * size, size);
         }
-        update_one(u, (char *)at + i * size, &in,
-                   old != NULL ? (char *)old + i * size : (void *)&was);
+        update_one(u, at + i * size, &in, old != NULL ? old + i * size : (void *)&was);
     }
-    return true;
+}
+
+void ct_rma_update_atomic(const struct ct_rma_update *u, struct ct_win_peer *peer, void *at,
+                          const void *with, void *old, size_t n)
+{
+    enum { FEW = 8 };
+    if (has_epoch_alone(peer)) {
+        ct_rma_update_alone(u, at, with, old, n);
+    } else if (n <= FEW && has_instruction(u->elem, at)) {
+        ct_win_share(peer, CT_LOCK_UPDATE);
+        update_each(u, at, with, old, n);
+        ct_win_unshare(peer, CT_LOCK_UPDATE);
+    } else {
+        ct_win_take(peer, CT_LOCK_UPDATE);
+        ct_rma_update_alone(u, at, with, old, n);
+        ct_win_leave(peer, CT_LOCK_UPDATE);
+    }
 }
 
 #define SWAP_ONCE(T)                                                                               \
@@ -282,15 +264,8 @@ bool ct_rma_update_atomic(const struct ct_rma_update *u, struct ct_win_peer *pee
         memcpy(old, &was, sizeof was);                                                             \
     } while (0)
 
-void ct_rma_swap_atomic(struct ct_win_peer *peer, size_t size_bytes, void *at, const void *with,
-                        const void *compare, void *old)
+static void swap_once(size_t size_bytes, void *at, const void *with, const void *compare, void *old)
 {
-    if (!is_aligned(at, size_bytes)) {
-        updater_take(peer);
-        ct_rma_swap_alone(size_bytes, at, with, compare, old);
-        updater_leave(peer);
-        return;
-    }
     switch (size_bytes) {
     case 1:
         SWAP_ONCE(uint8_t);
@@ -303,5 +278,21 @@ void ct_rma_swap_atomic(struct ct_win_peer *peer, size_t size_bytes, void *at, c
         return;
     default:
         SWAP_ONCE(uint64_t);
+    }
+}
+
+void ct_rma_swap_atomic(struct ct_win_peer *peer, size_t size_bytes, void *at, const void *with,
+                        const void *compare, void *old)
+{
+    if (has_epoch_alone(peer)) {
+        ct_rma_swap_alone(size_bytes, at, with, compare, old);
+    } else if (is_aligned(at, size_bytes)) {
+        ct_win_share(peer, CT_LOCK_UPDATE);
+        swap_once(size_bytes, at, with, compare, old);
+        ct_win_unshare(peer, CT_LOCK_UPDATE);
+    } else {
+        ct_win_take(peer, CT_LOCK_UPDATE);
+        ct_rma_swap_alone(size_bytes, at, with, compare, old);
+        ct_win_leave(peer, CT_LOCK_UPDATE);
     }
 }

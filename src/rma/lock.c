@@ -2,16 +2,18 @@
 /*
  * Locks of window memory. The authority of a target's lock (rma.h) is one of two:
  *
- *   - The ranks themselves, in the target's control block. `holder` names who has the lock
- *     exclusively; each rank has a byte that is 1 while it shares the lock. A rank that wants to
- *     share sets its byte, and then looks whether there is a holder; one that wants the lock alone
- *     becomes the holder, and then waits until no byte is set. All these accesses are seq_cst, so
- *     of two that want what excludes the other at least one sees the other one. Who shares gives
- *     way: the byte is cleared again, and set anew when there is no holder.
+ *   - The ranks themselves, in the target's control block. `holder` names the rank that has the
+ *     lock alone; each rank has a word that is not 0 while it shares the lock. A rank that wants to
+ *     share sets its word, and then looks whether there is a holder; one that wants the lock alone
+ *     becomes the holder, and then waits until no word is set. All these accesses are seq_cst, so
+ *     of two that exclude each other at least one sees the other one. Who shares gives way: its word
+ *     is cleared again, and set anew when there is no holder.
  *   - The progress of the target, which serves requests in the order in which they come.
  *
- * Either way it is known who has the lock. That of a rank that has failed is free: the bytes of
+ * Either way it is known who has the lock. That of a rank that has failed is free: the words of
  * such a rank do not count, its place as the holder is taken.
+ *
+ * Updates of elements have a lock of the first kind, too (elem.c).
  */
 #define CT_FOLDER "rma"
 #include "rma/own.h"
@@ -20,9 +22,15 @@
 
 struct attempt {
     struct ct_win_peer *peer;
+    enum ct_win_lock    lock;
     unsigned            looks;
-    uint32_t            next; /* the first rank whose byte may be set */
+    uint32_t            next; /* the first rank that may share */
 };
+
+static _Atomic uint32_t *holder_of(const struct attempt *a)
+{
+    return &a->peer->ctl->locks[a->lock].holder;
+}
 
 /* Whether it has failed; not each time, as that enters the domain. */
 static bool is_dead(struct attempt *a, uint32_t rank)
@@ -33,30 +41,25 @@ static bool is_dead(struct attempt *a, uint32_t rank)
 }
 
 /* False: another one holds it. Takes a dead one's place. */
-static bool becomes_holder(struct attempt *a)
+static bool becomes_holder(void *arg)
 {
-    struct ct_win_ctl *ctl = a->peer->ctl;
-    uint32_t           other = 0;
-    const uint32_t     mine = a->peer->win->me + 1;
-    return atomic_compare_exchange_strong_explicit(&ctl->holder, &other, mine, memory_order_seq_cst,
+    struct attempt *a = arg;
+    uint32_t        other = 0;
+    const uint32_t  mine = a->peer->win->me + 1;
+    return atomic_compare_exchange_strong_explicit(holder_of(a), &other, mine, memory_order_seq_cst,
                                                    memory_order_seq_cst) ||
            (is_dead(a, other - 1) &&
-            atomic_compare_exchange_strong_explicit(&ctl->holder, &other, mine,
+            atomic_compare_exchange_strong_explicit(holder_of(a), &other, mine,
                                                     memory_order_seq_cst, memory_order_seq_cst));
-}
-
-static bool try_holder(void *arg)
-{
-    return becomes_holder(arg);
 }
 
 static bool nobody_shares(void *arg)
 {
-    struct attempt  *a = arg;
-    _Atomic uint8_t *bytes = ct_ctl_shared(a->peer->ctl);
-    const uint32_t   n = a->peer->win->n;
+    struct attempt *a = arg;
+    const uint32_t  n = a->peer->win->n;
     for (; a->next < n; a->next++) {
-        if (atomic_load_explicit(&bytes[a->next], memory_order_seq_cst) != 0 &&
+        if (atomic_load_explicit(&a->peer->ctl->rank[a->next].shares[a->lock],
+                                 memory_order_seq_cst) != 0 &&
             !is_dead(a, a->next)) {
             return false;
         }
@@ -66,40 +69,53 @@ static bool nobody_shares(void *arg)
 
 static bool try_share(void *arg)
 {
-    struct attempt    *a = arg;
-    struct ct_win_ctl *ctl = a->peer->ctl;
-    _Atomic uint8_t   *byte = &ct_ctl_shared(ctl)[a->peer->win->me];
-    atomic_store_explicit(byte, 1, memory_order_seq_cst);
-    uint32_t holder = atomic_load_explicit(&ctl->holder, memory_order_seq_cst);
-    if (CT_LIKELY(holder == 0)) {
+    struct attempt *a = arg;
+    ct_win_raise(a->peer, a->lock);
+    uint32_t holder = atomic_load_explicit(holder_of(a), memory_order_seq_cst);
+    if (holder == 0) {
         return true;
     }
-    atomic_store_explicit(byte, 0, memory_order_seq_cst);
+    ct_win_unshare(a->peer, a->lock);
     if (is_dead(a, holder - 1)) {
-        (void)atomic_compare_exchange_strong_explicit(&ctl->holder, &holder, 0,
+        (void)atomic_compare_exchange_strong_explicit(holder_of(a), &holder, 0,
                                                       memory_order_seq_cst, memory_order_seq_cst);
     }
     return false;
 }
 
+void ct_win_share_slowly(struct ct_win_peer *peer, enum ct_win_lock lock)
+{
+    struct attempt a = {.peer = peer, .lock = lock};
+    ct_win_unshare(peer, lock);
+    ct_win_poll(peer->win, try_share, &a);
+}
+
+void ct_win_take(struct ct_win_peer *peer, enum ct_win_lock lock)
+{
+    struct attempt a = {.peer = peer, .lock = lock};
+    if (CT_UNLIKELY(!becomes_holder(&a))) {
+        ct_win_poll(peer->win, becomes_holder, &a);
+    }
+    if (CT_UNLIKELY(!nobody_shares(&a))) {
+        ct_win_poll(peer->win, nobody_shares, &a);
+    }
+}
+
 static void lock_directly(struct ct_win_peer *peer, enum ct_win_hold hold)
 {
-    struct attempt a = {.peer = peer};
-    bool (*step)(void *) = hold == CT_HOLD_SHARED ? try_share : try_holder;
-    if (CT_UNLIKELY(!step(&a))) {
-        ct_win_poll(peer->win, step, &a);
-    }
-    if (hold == CT_HOLD_EXCLUSIVE && CT_UNLIKELY(!nobody_shares(&a))) {
-        ct_win_poll(peer->win, nobody_shares, &a);
+    if (hold == CT_HOLD_SHARED) {
+        ct_win_share(peer, CT_LOCK_EPOCH);
+    } else {
+        ct_win_take(peer, CT_LOCK_EPOCH);
     }
 }
 
 static void unlock_directly(struct ct_win_peer *peer, enum ct_win_hold hold)
 {
     if (hold == CT_HOLD_SHARED) {
-        atomic_store_explicit(&ct_ctl_shared(peer->ctl)[peer->win->me], 0, memory_order_release);
+        ct_win_unshare(peer, CT_LOCK_EPOCH);
     } else {
-        atomic_store_explicit(&peer->ctl->holder, 0, memory_order_release);
+        ct_win_leave(peer, CT_LOCK_EPOCH);
     }
 }
 

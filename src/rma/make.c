@@ -98,7 +98,7 @@ static int allocate(struct ct_win *win, const struct ct_win_plan *plan, const st
     memset(base + at, 0, ctl);
     win->memory = base;
     win->ctl = (struct ct_win_ctl *)(base + at);
-    win->base = own ? base : plan->base;
+    win->base = !own ? plan->base : bytes > 0 ? base : NULL;
     win->data_bytes = own                                       ? bytes
                       : plan->flavor == CTRAN_WIN_FLAVOR_CREATE ? (size_t)plan->size_bytes
                                                                 : 0;
@@ -213,7 +213,7 @@ static void share_out(struct ct_win *win, const struct fact *facts)
 {
     char *at = win->peers[0].at;
     for (uint32_t r = 0; r < win->n; r++) {
-        win->peers[r].at = at;
+        win->peers[r].at = facts[r].size_bytes > 0 ? at : NULL;
         at += at != NULL ? facts[r].size_bytes : 0;
     }
     win->base = win->peers[win->me].at;

@@ -11,6 +11,8 @@
  *     LOCK                                         ->
  *                                                  <-     answer, once the lock is given
  *     UNLOCK, POST, COMPLETE, SIGNAL               ->
+ *     FREE                                         ->    (win.c)
+ *                                                  <-     answer, where the window is gone
  *
  * A put is an update of bytes by CTRAN_REPLACE, a get by CTRAN_NO_OP. An origin has at most WINDOW
  * messages out for each target that wait for an answer, and operations leave in their order.
@@ -324,6 +326,9 @@ static void on_answer(struct ct_ep *from, const void *hdr, size_t hdr_len, const
         if (wire.status == CTRAN_SUCCESS) {
             ct_win_lock_given(peer);
         }
+    } else if (wire.kind == CT_RMA_MSG_FREE && len_bytes == 0) {
+        peer->frees = true;
+        ct_win_changed(win);
     } else if (wire.kind == CT_RMA_MSG_LOCK || !take_answer(peer, &wire, data, len_bytes)) {
         lie(from, "a false answer");
         return;
@@ -464,9 +469,7 @@ static int carry_out(struct ct_win *win, const struct update *m, char *old) CT_I
             ct_rma_swap_alone(size, at, with, with + size, old);
             return CTRAN_SUCCESS;
         }
-        if (!ct_rma_update_alone(&m->u, at, with, old, block.count)) {
-            return CTRAN_ERR_NO_MEM;
-        }
+        ct_rma_update_alone(&m->u, at, with, old, block.count);
         with += m->u.reads ? 0 : block.count * size;
         old += old != NULL ? block.count * size : 0;
     }
@@ -508,8 +511,11 @@ static void on_word(struct ct_win_peer *peer, const struct wire_msg *wire) CT_IN
     case CT_RMA_MSG_COMPLETE:
         peer->completes++;
         break;
+    case CT_RMA_MSG_FREE:
+        peer->frees = true;
+        break;
     default:
-        atomic_fetch_add_explicit(&ct_ctl_signals(win->ctl, win->n)[peer - win->peers], 1,
+        atomic_fetch_add_explicit(&win->ctl->rank[peer - win->peers].signals, 1,
                                   memory_order_release);
     }
     ct_win_changed(win);
@@ -533,7 +539,7 @@ static void on_request(struct ct_ep *from, const void *hdr, size_t hdr_len, cons
          wire.arg != CT_HOLD_EXCLUSIVE)) {
         lie(from, "a false message");
     } else if (win == NULL) {
-        if (is_update || wire.kind == CT_RMA_MSG_LOCK) {
+        if (is_update || wire.kind == CT_RMA_MSG_LOCK || wire.kind == CT_RMA_MSG_FREE) {
             answer_short(from, &wire, CTRAN_ERR_WIN);
         }
     } else if (is_update) {

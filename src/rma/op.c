@@ -39,18 +39,39 @@ struct stage {
     CT_ALIGNED(CT_CACHE_LINE) char in[2048], out[2048];
 };
 
+/* Operands from byte pos on as they are, or by way of the stage. NULL: they could not be read. */
+static const void *operands(const struct ct_area *origin, size_t pos, size_t bytes, void *stage)
+{
+    if (origin->pieces == NULL) {
+        return (const char *)origin->base + pos;
+    }
+    return ct_area_gather_all(origin, &pos, stage, bytes) ? stage : NULL;
+}
+
 /* The next run of elements. False: operands could not be read, or results written. */
 static bool update_some(const struct ct_rma_args *a, const struct ct_rma_update *u,
                         const struct ct_area *target, size_t *pos, size_t most, struct stage *st)
 {
     uintptr_t    at;
     const size_t size = u->elem->size_bytes;
-    size_t       origin_pos = *pos, result_pos = *pos;
+    size_t       from = *pos;
     const size_t n = ct_rma_next_run(target, u->elem, pos, most, &at);
-    const bool   wanted = a->result.len_bytes > 0;
-    return (u->reads || ct_area_gather_all(&a->origin, &origin_pos, st->in, n * size)) &&
-           ct_rma_update_atomic(u, a->peer, (void *)at, st->in, wanted ? st->out : NULL, n) &&
-           (!wanted || ct_area_scatter_all(&a->result, &result_pos, st->out, n * size));
+    const void  *with = u->reads ? st->in : operands(&a->origin, from, n * size, st->in);
+    const bool   wanted = a->result.len_bytes > 0, straight = a->result.pieces == NULL;
+    void        *old = !wanted ? NULL : straight ? (char *)a->result.base + from : st->out;
+    if (with == NULL) {
+        return false;
+    }
+    ct_rma_update_atomic(u, a->peer, (void *)at, with, old, n);
+    return !wanted || straight || ct_area_scatter_all(&a->result, &from, st->out, n * size);
+}
+
+/* Elements at once: as long as they keep others out. */
+static size_t most_at_once(const struct ct_rma_args *a, const struct ct_rma_update *u)
+{
+    enum { LONG = 64 << 10 };
+    const bool straight = a->origin.pieces == NULL && a->result.pieces == NULL;
+    return (straight ? LONG : sizeof(struct stage) / 2) / u->elem->size_bytes;
 }
 
 static int update_now(const struct ct_rma_args *a)
@@ -63,7 +84,7 @@ static int update_now(const struct ct_rma_args *a)
         return CTRAN_ERR_OP;
     }
     while (pos < target.len_bytes) {
-        if (!update_some(a, &u, &target, &pos, sizeof st.in / u.elem->size_bytes, &st)) {
+        if (!update_some(a, &u, &target, &pos, most_at_once(a, &u), &st)) {
             return CTRAN_ERR_BUFFER;
         }
     }
@@ -84,7 +105,7 @@ static int one_now(const struct ct_rma_args *a)
     if (!ct_rma_update_of(a->op, a->elem, &u)) {
         return CTRAN_ERR_OP;
     }
-    (void)ct_rma_update_atomic(&u, a->peer, a->peer->at + a->at, a->origin.base, a->result.base, 1);
+    ct_rma_update_atomic(&u, a->peer, a->peer->at + a->at, a->origin.base, a->result.base, 1);
     return CTRAN_SUCCESS;
 }
 

@@ -15,19 +15,48 @@ struct ct_rma {
 
 /* ---- control blocks -------------------------------------------------------------------------- */
 
-static inline _Atomic uint8_t *ct_ctl_shared(struct ct_win_ctl *ctl)
-{
-    return (_Atomic uint8_t *)(ctl + 1);
-}
-
-static inline _Atomic uint64_t *ct_ctl_signals(struct ct_win_ctl *ctl, uint32_t n)
-{
-    return (_Atomic uint64_t *)((char *)(ctl + 1) + ct_round_up(n, 8));
-}
-
 static inline size_t ct_ctl_bytes(uint32_t n)
 {
-    return sizeof(struct ct_win_ctl) + ct_round_up(n, 8) + n * sizeof(uint64_t);
+    return sizeof(struct ct_win_ctl) + n * sizeof(((struct ct_win_ctl *)0)->rank[0]);
+}
+
+/* A lock in the target's control block, which is mapped: to be shared, or to be had alone. lock.c */
+void ct_win_share_slowly(struct ct_win_peer *peer, enum ct_win_lock lock);
+void ct_win_take(struct ct_win_peer *peer, enum ct_win_lock lock);
+
+static inline void ct_win_leave(struct ct_win_peer *peer, enum ct_win_lock lock)
+{
+    atomic_store_explicit(&peer->ctl->locks[lock].holder, 0, memory_order_release);
+}
+
+/* Threads of this process may share at once. */
+static inline void ct_win_raise(const struct ct_win_peer *peer, enum ct_win_lock lock)
+{
+    _Atomic uint32_t *shares = &peer->ctl->rank[peer->win->me].shares[lock];
+    if (CT_UNLIKELY(peer->win->p->threaded)) {
+        atomic_fetch_add_explicit(shares, 1, memory_order_seq_cst);
+    } else {
+        atomic_store_explicit(shares, 1, memory_order_seq_cst);
+    }
+}
+
+static inline void ct_win_unshare(const struct ct_win_peer *peer, enum ct_win_lock lock)
+{
+    _Atomic uint32_t *shares = &peer->ctl->rank[peer->win->me].shares[lock];
+    if (CT_UNLIKELY(peer->win->p->threaded)) {
+        atomic_fetch_sub_explicit(shares, 1, memory_order_release);
+    } else {
+        atomic_store_explicit(shares, 0, memory_order_release);
+    }
+}
+
+static inline void ct_win_share(struct ct_win_peer *peer, enum ct_win_lock lock)
+{
+    ct_win_raise(peer, lock);
+    if (CT_UNLIKELY(atomic_load_explicit(&peer->ctl->locks[lock].holder, memory_order_seq_cst) !=
+                    0)) {
+        ct_win_share_slowly(peer, lock);
+    }
 }
 
 /* As of a window that is being made. */
@@ -72,11 +101,11 @@ struct ct_rma_update {
 bool ct_rma_update_of(ctran_op_t op, const struct ct_dtype *elem, struct ct_rma_update *out);
 
 /* n elements at `at`, with `with`, packed; `old`, packed, gets what was there before, NULL: it is
- * not wanted. By one at a time for each target. False: out of memory. */
-bool ct_rma_update_alone(const struct ct_rma_update *u, void *at, const void *with, void *old,
+ * not wanted. Nobody else updates them. */
+void ct_rma_update_alone(const struct ct_rma_update *u, void *at, const void *with, void *old,
                          size_t n);
-/* The same by atomic instructions, or, for elements that have none, under the target's lock. */
-bool ct_rma_update_atomic(const struct ct_rma_update *u, struct ct_win_peer *peer, void *at,
+/* The same, atomic to others who call this for elements of the target. */
+void ct_rma_update_atomic(const struct ct_rma_update *u, struct ct_win_peer *peer, void *at,
                           const void *with, void *old, size_t n);
 /* Compare and swap of one element: *old gets what was there. */
 void ct_rma_swap_alone(size_t size_bytes, void *at, const void *with, const void *compare,
@@ -132,6 +161,7 @@ enum ct_rma_word {
     CT_RMA_MSG_POST,
     CT_RMA_MSG_COMPLETE,
     CT_RMA_MSG_SIGNAL,
+    CT_RMA_MSG_FREE,
     CT_RMA_MSGS
 };
 int ct_rma_msg_word(struct ct_win_peer *peer, enum ct_rma_word what, uint32_t arg) CT_IN_DOMAIN;

@@ -47,11 +47,23 @@ enum ct_win_access {
 /* The lock that this rank holds of a target. */
 enum ct_win_hold { CT_HOLD_NONE, CT_HOLD_SHARED, CT_HOLD_EXCLUSIVE };
 
-/* In memory that peers map if they can. Behind it stand a byte for each rank, 1 while that one
- * holds the lock shared, and a count of signals for each rank (ct_ctl_shared, ct_ctl_signals). */
+/* What excludes what: two locks of each rank's memory. */
+enum ct_win_lock {
+    CT_LOCK_EPOCH,  /* of ctran_win_lock */
+    CT_LOCK_UPDATE, /* of updates: shared by those that are instructions, of one that is more */
+    CT_LOCKS
+};
+
+/* In memory that peers map if they can: the holders of the locks, rank + 1, and for each rank a line
+ * of what it alone writes. */
 struct ct_win_ctl {
-    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t holder;  /* of the exclusive lock: rank + 1 */
-    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t updater; /* of a long element: rank + 1 */
+    struct {
+        CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t holder; /* 0: nobody has it alone */
+    } locks[CT_LOCKS];
+    struct {
+        CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t shares[CT_LOCKS]; /* not 0: it shares the lock */
+        _Atomic uint64_t signals;                                    /* so many it has sent */
+    } rank[];
 };
 
 struct ct_win_peer {
@@ -80,6 +92,7 @@ struct ct_win_peer {
     uint64_t       seq;     /* of the last message */
     bool           asked;   /* for its lock, by a message */
     bool           granted; /* and it has been given */
+    bool           frees;   /* it has come to the end of the window */
     uint32_t       posts;   /* calls of ctran_win_post at it that no start here has used */
     /* And as the target: */
     uint32_t       completes; /* calls of ctran_win_complete there that no wait here has used */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Signals: of each pair of ranks the window counts how many the one has sent to the other. The count
- * stands in the receiver's control block; only its sender adds to it, in mapped memory or, by a
+ * Signals: of each pair of ranks the window counts how many the one has sent to the other. The
+ * count stands in the receiver's control block; only its sender adds to it, in mapped memory or, by a
  * message, through the receiver's progress.
  */
 #define CT_FOLDER "rma"
@@ -14,8 +14,7 @@ int ct_win_signal(struct ct_win *win, struct ct_win_peer *peer)
         return rc;
     }
     if (CT_LIKELY(peer->ctl != NULL)) {
-        atomic_fetch_add_explicit(&ct_ctl_signals(peer->ctl, win->n)[win->me], 1,
-                                  memory_order_release);
+        atomic_fetch_add_explicit(&peer->ctl->rank[win->me].signals, 1, memory_order_release);
         return CTRAN_SUCCESS;
     }
     ct_domain_enter(win->p);
@@ -26,7 +25,7 @@ int ct_win_signal(struct ct_win *win, struct ct_win_peer *peer)
 
 uint64_t ct_win_signals_from(const struct ct_win *win, uint32_t rank)
 {
-    return atomic_load_explicit(&ct_ctl_signals(win->ctl, win->n)[rank], memory_order_acquire);
+    return atomic_load_explicit(&win->ctl->rank[rank].signals, memory_order_acquire);
 }
 
 struct signal_wait {

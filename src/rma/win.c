@@ -130,13 +130,44 @@ int ct_win_make(struct ct_comm *comm, const struct ct_win_plan *plan, struct ct_
     return CTRAN_SUCCESS;
 }
 
-/* The barrier: when it is over all operations of all ranks are. Where one has failed, others may
- * still be on their way to this rank's memory; they are refused, or end in pages that are gone
- * from it. */
+static bool all_free(struct ct_win *win, void *arg)
+{
+    (void)arg;
+    for (uint32_t r = 0; r < win->n; r++) {
+        if (!win->peers[r].frees && !win->peers[r].failed) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* In place of a barrier, if a rank has failed: those that live tell each other. A rank for which
+ * the barrier was over has no window any more, and says so when it is asked. */
+static void meet_survivors(struct ct_win *win)
+{
+    ct_domain_enter(win->p);
+    for (uint32_t r = 0; r < win->n; r++) {
+        struct ct_win_peer *peer = &win->peers[r];
+        ct_ep_watch(peer->ep);
+        if (r == win->me) {
+            peer->frees = true;
+        } else if (!peer->failed) {
+            (void)ct_rma_msg_word(peer, CT_RMA_MSG_FREE,
+                                  0); /* else it fails: nobody waits for it */
+        }
+    }
+    ct_domain_leave(win->p);
+    ct_win_await(win, all_free, NULL);
+}
+
+/* When the barrier is over all operations of all ranks are. */
 int ct_win_free(struct ct_win *win)
 {
     (void)ct_win_flush(win, NULL); /* errors of operations end with the window */
     const int rc = ct_coll_barrier_now(win->comm);
+    if (rc != CTRAN_SUCCESS) {
+        meet_survivors(win);
+    }
     destroy(win);
     return ct_error_lost(rc) == CT_LOST_peer ? CTRAN_SUCCESS : rc;
 }

@@ -46,6 +46,7 @@ void win_bad_arguments(void)
     OK(ctran_type_commit(&mixed));
     EXPECT_RC(CTRAN_ERR_TYPE, ctran_accumulate(v, 1, mixed, last, 0, 1, mixed, CTRAN_SUM, win));
     OK(ctran_put(v, 1, mixed, last, 0, 1, mixed, win));
+    OK(ctran_accumulate(v, 0, CTRAN_LONG, last, 0, 0, CTRAN_DOUBLE, CTRAN_SUM, win)); /* nothing */
     EXPECT_RC(CTRAN_ERR_TYPE, ctran_fetch_and_op(v, &old, type, last, 0, CTRAN_SUM, win));
     EXPECT_RC(CTRAN_ERR_TYPE, ctran_compare_and_swap(v, v, &old, CTRAN_DOUBLE, last, 0, win));
     EXPECT_RC(CTRAN_ERR_BUFFER, ctran_compare_and_swap(v, NULL, &old, CTRAN_LONG, last, 0, win));

@@ -27,6 +27,8 @@ BY_HAND = {
     "comm_get_name",
     "comm_set_errhandler",
     "type_get_name",
+    "win_get_name",
+    "win_shared_query",
     "info_get",
 }
 # Here MPI's small form has an MPI_Aint * where ctran has a ctran_count_t *: the same on 64 bits.

@@ -51,6 +51,29 @@ static inline int MPI_Type_get_name(MPI_Datatype datatype, char *name, int *resu
     return rc;
 }
 
+static inline int MPI_Win_get_name(MPI_Win win, char *name, int *resultlen)
+{
+    int rc = ctran_win_get_name(win, name, resultlen);
+    if (rc == CTRAN_SUCCESS) {
+        mpi_rename(name, resultlen);
+    }
+    return rc;
+}
+
+/* The displacement unit is an int there. */
+static inline int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit,
+                                       void *baseptr)
+{
+    MPI_Aint unit = 0;
+    int      rc = ctran_win_shared_query(win, rank, size, &unit, baseptr);
+    if (rc == CTRAN_SUCCESS) {
+        *disp_unit = (int)unit;
+    }
+    return rc;
+}
+
+typedef ctran_win_errhandler_function MPI_Win_errhandler_fn;
+
 /* Up to MPI-3.1 errors of calls without a communicator went to MPI_COMM_WORLD's handler, since then
  * to MPI_COMM_SELF's. Suites are older than that: what they give the one, the other gets, too. */
 static inline int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)

@@ -8,11 +8,6 @@ import re
 
 PARTS = [
     (
-        r"MPI_(Win|WIN|Put|Get|Rput|Rget|R?accumulate|R?get_accumulate|Fetch_and_op|"
-        r"Compare_and_swap|LOCK|RMA|MODE_NO)(_|$)|MPI_(ERR_WIN|ERR_RMA)|MPI_Accumulate",
-        "one-sided communication",
-    ),
-    (
         r"MPI_(File|FILE|MODE|SEEK|Register_datarep|DATAREP)(_|$)|"
         r"MPI_ERR_(FILE|IO|AMODE|NO_S|READ_O|ACCESS|BAD_FILE|QUOTA)",
         "files",

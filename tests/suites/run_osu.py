@@ -5,8 +5,8 @@
 usage: run_osu.py [OPTION]... OSU [FOLDER]...
 
 OSU is the unpacked source, with c/util and c/mpi; FOLDERs are those of c/mpi/collective, all four
-if none is named. Every program is compiled against an mpi.h made from ctran.h (mpi_names.py) and
-rma_names.h, and run with -c on several numbers of ranks: it has passed if each size that it prints
+if none is named. Every program is compiled against an mpi.h made from ctran.h (mpi_names.py)
+and run with -c on several numbers of ranks: it has passed if each size that it prints
 is a Pass and its status is 0. Programs of neighbours run once on a grid, if there are ranks enough,
 and once on a graph. Prints a table and what failed; exit status 0 if nothing did.
 """
@@ -83,7 +83,6 @@ class Programs:
     def compile(self, args):
         flags = ["-w", "-O2", "-pthread", *(f"-D{name}" for name in DEFINES)]
         flags += [f"-I{self.work / 'include'}", f"-I{self.source / 'util'}"]
-        flags += ["-include", str(HERE / "rma_names.h")]
         return execute([*self.options.cc, *flags, *args], 300)
 
     def build(self, folder, program):
