@@ -71,6 +71,7 @@ perf_sources = \
 	bench/perf/measure.c \
 	bench/perf/mpi_map.h \
 	bench/perf/near.c \
+	bench/perf/onesided.c \
 	bench/perf/perf.h \
 	bench/perf/pt2pt.c \
 	bench/perf/resident.c \

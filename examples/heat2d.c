@@ -19,6 +19,8 @@
  * ranks is a Cartesian communicator, which knows the neighbours; a single call exchanges with all
  * of them.
  *
+ * With --rma the ranks put their outermost cells straight into each other's rims: heat2d_halo.c.
+ *
  * Every cell goes through the same arithmetic wherever it lies, so the field is the same, bit by
  * bit, for any number of ranks; --check compares it with that of one rank alone.
  */
@@ -33,34 +35,8 @@
 #include <ctran.h>
 
 #include "args.h"
+#include "heat2d.h"
 #include "png.h"
-
-enum { SIDES = 4 };
-
-struct options {
-    int         width, height;
-    long        steps;
-    bool        check;
-    const char *picture;
-};
-
-/* A rectangle of the plate: cells x0 .. x0 + w - 1, y0 .. y0 + h - 1. Both fields have the rim, so
- * a row has w + 2 cells, and `row` is the distance of two rows. */
-struct part {
-    int     x0, y0, w, h, row;
-    double *now, *next;
-};
-
-/* The ranks: a grid of as many rows and columns, without wrapping round. */
-struct ranks {
-    ctran_comm_t comm;
-    int          rank, size, rows, columns;
-};
-
-static double *cell(const struct part *p, double *field, int x, int y)
-{
-    return field + (y + 1) * p->row + (x + 1);
-}
 
 /* ---- the grid of ranks ------------------------------------------------------------------------
  */
@@ -93,7 +69,7 @@ static struct part part_at(const struct options *o, int y, int x, int rows, int 
     return p;
 }
 
-static struct part part_of(const struct ranks *r, const struct options *o, int rank)
+struct part part_of(const struct ranks *r, const struct options *o, int rank)
 {
     int at[2];
     ctran_cart_coords(r->comm, rank, 2, at);
@@ -110,54 +86,19 @@ static bool in_disc(int x, int y, const struct options *o)
     return dx * dx + dy * dy < r * r;
 }
 
-/* Memory for both fields, and what they hold at the beginning. What lies beyond the plate is never
- * received: it stays as it is set here. */
-static bool prepare(struct part *p, const struct options *o)
+/* What both fields hold at the beginning. What lies beyond the plate is never received: it stays as
+ * it is set here. */
+static bool prepare(struct part *p, const struct options *o, double *memory)
 {
-    size_t cells = (size_t)p->row * (size_t)(p->h + 2);
-    p->now = calloc(cells, sizeof *p->now);
-    p->next = calloc(cells, sizeof *p->next);
-    for (int y = -1; p->now != NULL && p->next != NULL && y <= p->h; y++) {
+    p->now = memory;
+    p->next = memory + part_cells(p);
+    for (int y = -1; memory != NULL && y <= p->h; y++) {
         for (int x = -1; x <= p->w; x++) {
             bool hot = p->y0 + y < 0 || in_disc(p->x0 + x, p->y0 + y, o);
             *cell(p, p->now, x, y) = *cell(p, p->next, x, y) = hot ? 1 : 0;
         }
     }
-    return p->now != NULL && p->next != NULL;
-}
-
-static void drop(struct part *p)
-{
-    free(p->now);
-    free(p->next);
-}
-
-/* h rows of w cells each, `row` cells apart. */
-static ctran_datatype_t block_type(int h, int w, int row)
-{
-    ctran_datatype_t type;
-    ctran_type_vector(h, w, row, CTRAN_DOUBLE, &type);
-    ctran_type_commit(&type);
-    return type;
-}
-
-/* How many bytes from its beginning a cell of a field is. */
-static ctran_aint_t place(const struct part *p, int x, int y)
-{
-    return (cell(p, p->now, x, y) - p->now) * (ctran_aint_t)sizeof *p->now;
-}
-
-/* Fills the rim with the neighbours' outermost cells, in the order of the grid: above, below, left,
- * right. At the edge of the plate there is nobody, and the rim stays as it is. */
-static void exchange(const struct part *p, const struct ranks *r, ctran_datatype_t column)
-{
-    const ctran_datatype_t types[SIDES] = {CTRAN_DOUBLE, CTRAN_DOUBLE, column, column};
-    const ctran_count_t    counts[SIDES] = {p->w, p->w, 1, 1};
-    const ctran_aint_t     own[SIDES] = {place(p, 0, 0), place(p, 0, p->h - 1), place(p, 0, 0),
-                                         place(p, p->w - 1, 0)};
-    const ctran_aint_t     rim[SIDES] = {place(p, 0, -1), place(p, 0, p->h), place(p, -1, 0),
-                                         place(p, p->w, 0)};
-    ctran_neighbor_alltoallw(p->now, counts, own, types, p->now, counts, rim, types, r->comm);
+    return memory != NULL;
 }
 
 /* One step; the largest change of a cell. */
@@ -214,7 +155,8 @@ static double *collect(struct part *p, const struct ranks *r, const struct optio
 static bool same_as_alone(const double *all, const struct options *o)
 {
     struct part alone = part_at(o, 0, 0, 1, 1);
-    bool        same = prepare(&alone, o);
+    double     *memory = malloc(2 * part_cells(&alone) * sizeof *memory);
+    bool        same = prepare(&alone, o, memory);
     for (int i = 0; same && i < o->steps; i++) {
         step(&alone);
     }
@@ -222,7 +164,7 @@ static bool same_as_alone(const double *all, const struct options *o)
         same = memcmp(all + (long)y * o->width, cell(&alone, alone.now, 0, y),
                       sizeof *all * (size_t)o->width) == 0;
     }
-    drop(&alone);
+    free(memory);
     return same;
 }
 
@@ -275,6 +217,8 @@ static int parse(int argc, char **argv, bool speak, struct options *o)
     const struct arg table[] = {
         {"size", ARG_TEXT, &size, "WxH", "cells (default 300x200)", 0, 0},
         {"steps", ARG_LONG, &o->steps, "N", "(default 1000)", 0, INT_MAX},
+        {"rma", ARG_TEXT, &o->rma, "HOW",
+         "exchange one-sided, synchronised by fence, pscw, lock or signal", 0, 0},
         {"picture", ARG_TEXT, &o->picture, "FILE", "draw the result as PNG", 0, 0},
         {"check", ARG_FLAG, &o->check, NULL, "compare it with that of one rank alone", 0, 0},
         {NULL, ARG_FLAG, NULL, NULL, NULL, 0, 0},
@@ -284,6 +228,13 @@ static int parse(int argc, char **argv, bool speak, struct options *o)
     const int status = args_parse(&args, argc, argv, speak);
     if (status >= 0) {
         return status;
+    }
+    if (o->rma != NULL && !halo_knows(o->rma)) {
+        if (speak) {
+            fprintf(stderr, "heat2d: --rma is \"%s\": fence, pscw, lock and signal are there\n",
+                    o->rma);
+        }
+        return 2;
     }
     if (sscanf(size, "%dx%d%c", &o->width, &o->height, &rest) == 2 && o->width > 0 &&
         o->width <= LARGEST && o->height > 0 && o->height <= LARGEST) {
@@ -297,15 +248,14 @@ static int parse(int argc, char **argv, bool speak, struct options *o)
 }
 
 /* All steps, and what rank 0 tells of them. */
-static bool compute(struct part *p, const struct ranks *r, const struct options *o)
+static bool compute(struct part *p, const struct ranks *r, const struct options *o,
+                    struct halo *halo)
 {
-    double           change = 0, largest, begin = ctran_wtime();
-    ctran_datatype_t column = block_type(p->h, 1, p->row);
+    double change = 0, largest, begin = ctran_wtime();
     for (long i = 0; i < o->steps; i++) {
-        exchange(p, r, column);
+        halo_exchange(halo, p, i);
         change = step(p);
     }
-    ctran_type_free(&column);
     ctran_reduce(&change, &largest, 1, CTRAN_DOUBLE, CTRAN_MAX, 0, r->comm);
     if (r->rank == 0) {
         printf("%dx%d cells on %dx%d ranks, %ld steps: last change %.3e, %.3f s\n", o->width,
@@ -318,6 +268,7 @@ int main(int argc, char **argv)
 {
     struct options o;
     struct ranks   ranks;
+    struct halo    halo;
     bool           good = false;
 
     if (ctran_init(&argc, &argv) != CTRAN_SUCCESS) {
@@ -337,12 +288,12 @@ int main(int argc, char **argv)
             fprintf(stderr, "heat2d: %dx%d cells are too few for %dx%d ranks\n", o.width, o.height,
                     ranks.columns, ranks.rows);
         }
-    } else if (!prepare(&part, &o)) {
+    } else if (!prepare(&part, &o, halo_open(&halo, &part, &ranks, &o))) {
         fprintf(stderr, "heat2d: rank %d has no memory for its part\n", ranks.rank);
         ctran_abort(ranks.comm, 1);
     } else {
-        good = compute(&part, &ranks, &o);
-        drop(&part);
+        good = compute(&part, &ranks, &o, &halo);
+        halo_close(&halo);
     }
     ctran_comm_free(&ranks.comm);
     return ctran_finalize() == CTRAN_SUCCESS && good ? 0 : 1;

@@ -11,10 +11,18 @@ examples_pingpong_SOURCES = examples/pingpong.c
 examples_pingpong_LDADD = libctran.la
 examples_pingpong_LDFLAGS = -no-install
 
+noinst_PROGRAMS += examples/hashtable examples/workqueue
+examples_hashtable_SOURCES = examples/hashtable.c
+examples_hashtable_LDADD = libctran.la
+examples_hashtable_LDFLAGS = -no-install
+examples_workqueue_SOURCES = examples/workqueue.c
+examples_workqueue_LDADD = libctran.la
+examples_workqueue_LDFLAGS = -no-install
+
 if HAVE_ZLIB
 noinst_PROGRAMS += examples/heat2d
-examples_heat2d_SOURCES = examples/heat2d.c examples/args.c examples/args.h \
-	examples/png.c examples/png.h
+examples_heat2d_SOURCES = examples/heat2d.c examples/heat2d_halo.c examples/heat2d.h \
+	examples/args.c examples/args.h examples/png.c examples/png.h
 examples_heat2d_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 examples_heat2d_LDADD = libctran.la $(ZLIB_LIBS) -lm
 examples_heat2d_LDFLAGS = -no-install
@@ -62,6 +70,7 @@ examples/%.emu.so: examples/%.cu $(kernel_headers) emu/cuda/device.cuh emu/cuda/
 check_DATA += examples/train.emu.so examples/moe.emu.so
 CLEANFILES += examples/train.emu.so examples/moe.emu.so
 endif
-example_tests = examples/heat2d.test examples/pingpong.test examples/train.test
+example_tests = examples/heat2d.test examples/pingpong.test examples/train.test \
+	examples/windows.test
 dist_check_SCRIPTS += $(example_tests)
 TESTS += $(example_tests)

@@ -103,5 +103,6 @@ bool perf_floor(const struct perf_pattern *of, struct perf_pattern *floor)
 {
     *floor = *of;
     floor->run = of->pairs ? messages : of->combine == PERF_ALL ? sums : moves;
-    return !of->sizeless && (of->combine == PERF_MOVES || of->combine == PERF_ALL);
+    return !of->sizeless && !of->one_sided &&
+           (of->combine == PERF_MOVES || of->combine == PERF_ALL);
 }

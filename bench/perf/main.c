@@ -88,8 +88,8 @@ static int parse_sizes(struct options *o, const char *text)
 
 static const struct perf_pattern *find(const char *name)
 {
-    const struct perf_pattern *tables[] = {perf_pt2pt, perf_coll, perf_near};
-    for (int t = 0; t < 3; t++) {
+    const struct perf_pattern *tables[] = {perf_pt2pt, perf_coll, perf_near, perf_onesided};
+    for (int t = 0; t < 4; t++) {
         for (const struct perf_pattern *p = tables[t]; p->name != NULL; p++) {
             if (strcmp(p->name, name) == 0) {
                 return p;
@@ -101,8 +101,8 @@ static const struct perf_pattern *find(const char *name)
 
 static void list(void)
 {
-    const struct perf_pattern *tables[] = {perf_pt2pt, perf_coll, perf_near};
-    for (int t = 0; t < 3; t++) {
+    const struct perf_pattern *tables[] = {perf_pt2pt, perf_coll, perf_near, perf_onesided};
+    for (int t = 0; t < 4; t++) {
         for (const struct perf_pattern *p = tables[t]; p->name != NULL; p++) {
             printf("%s %s %s\n", p->name, units[p->unit], p->sizeless ? "sizeless" : "sizes");
         }
@@ -289,6 +289,7 @@ static bool prepare(struct perf_job *job, const struct options *o)
 static void finish(struct perf_job *job)
 {
     perf_near_close(job);
+    perf_window_close(job);
     put_buffer(job, job->sbuf);
     put_buffer(job, job->rbuf);
     free(job->requests);
@@ -300,6 +301,9 @@ static void finish(struct perf_job *job)
 static bool has_size(const struct perf_job *job, size_t bytes)
 {
     const struct perf_pattern *p = job->pattern;
+    if (p->one_sided && (job->size < 2 || (bytes == 0 && !p->sizeless))) {
+        return false;
+    }
     if (p->pairs) {
         return job->size > 1 && (bytes > 0 || p->unit != PERF_MB_S);
     }
@@ -322,6 +326,9 @@ static bool measure(struct perf_job *job, const struct options *o)
     bool right = true;
     long iterations;
     int  nsizes = job->pattern->sizeless ? 1 : o->nsizes;
+    if (job->pattern->one_sided && !perf_window_open(job)) {
+        return false;
+    }
     for (int i = 0; i < nsizes; i++) {
         size_t bytes = job->pattern->sizeless ? 0 : o->sizes[i];
         if (!has_size(job, bytes)) {
@@ -329,7 +336,7 @@ static bool measure(struct perf_job *job, const struct options *o)
         }
         set_size(job, bytes);
         double figure = perf_measure(job, o->time_s, o->batches, &iterations);
-        right &= !o->check || perf_check(job);
+        right &= !o->check || (job->pattern->one_sided ? perf_window_check(job) : perf_check(job));
         if (job->rank == 0) {
             printf("%s %zu %.6g %s %ld\n", job->pattern->name, job->bytes, figure,
                    units[job->pattern->unit], iterations);

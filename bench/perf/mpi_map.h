@@ -11,6 +11,8 @@
 
 #define ctran_comm_t    MPI_Comm
 #define ctran_request_t MPI_Request
+#define ctran_win_t     MPI_Win
+#define ctran_group_t   MPI_Group
 typedef int ctran_count_t; /* arrays of counts and displacements are MPI's first, narrow forms */
 typedef int ctran_aint_t;
 
@@ -28,6 +30,29 @@ typedef int ctran_aint_t;
 #define CTRAN_STATUS_IGNORE              MPI_STATUS_IGNORE
 #define CTRAN_STATUSES_IGNORE            MPI_STATUSES_IGNORE
 #define CTRAN_MAX_LIBRARY_VERSION_STRING MPI_MAX_LIBRARY_VERSION_STRING
+
+#define CTRAN_LONG           MPI_LONG
+#define CTRAN_LOCK_EXCLUSIVE MPI_LOCK_EXCLUSIVE
+
+#define ctran_win_allocate     MPI_Win_allocate
+#define ctran_win_free         MPI_Win_free
+#define ctran_win_lock_all     MPI_Win_lock_all
+#define ctran_win_unlock_all   MPI_Win_unlock_all
+#define ctran_win_lock         MPI_Win_lock
+#define ctran_win_unlock       MPI_Win_unlock
+#define ctran_win_flush        MPI_Win_flush
+#define ctran_win_fence        MPI_Win_fence
+#define ctran_win_post         MPI_Win_post
+#define ctran_win_start        MPI_Win_start
+#define ctran_win_complete     MPI_Win_complete
+#define ctran_win_wait         MPI_Win_wait
+#define ctran_put              MPI_Put
+#define ctran_get              MPI_Get
+#define ctran_fetch_and_op     MPI_Fetch_and_op
+#define ctran_compare_and_swap MPI_Compare_and_swap
+#define ctran_comm_group       MPI_Comm_group
+#define ctran_group_incl       MPI_Group_incl
+#define ctran_group_free       MPI_Group_free
 
 #define ctran_init                 MPI_Init
 #define ctran_finalize             MPI_Finalize

@@ -45,6 +45,8 @@ struct perf_job {
     ctran_count_t             *counts;    /* `size` times the count of one block */
     ctran_aint_t              *displs;    /* where each block begins */
     ctran_comm_t               grid;
+    ctran_win_t                win;             /* of one-sided patterns, and */
+    unsigned char             *wbuf;            /* its memory; NULL: not made so far */
     int                        near[PERF_NEAR]; /* the neighbours on it */
 };
 
@@ -61,13 +63,19 @@ struct perf_pattern {
     bool              rooted;             /* a collective with a root */
     bool              to_root;            /* which alone receives */
     bool              send_all, recv_all; /* a block for, or of, each rank; else one */
+    bool              one_sided;          /* on a window */
     bool              near;               /* a block for, and of, each neighbour */
     enum perf_combine combine;
     void (*run)(const struct perf_job *job, long iterations);
 };
 
 /* All patterns, ended by one without a name. */
-extern const struct perf_pattern perf_pt2pt[], perf_coll[], perf_near[];
+extern const struct perf_pattern perf_pt2pt[], perf_coll[], perf_near[], perf_onesided[];
+
+/* The window of one-sided patterns, made at their first use. Collective. onesided.c */
+bool perf_window_open(struct perf_job *job);
+void perf_window_close(struct perf_job *job);
+bool perf_window_check(struct perf_job *job);
 
 /* The grid. The direction opposite to another. */
 bool              perf_near_open(struct perf_job *job);

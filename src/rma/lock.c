@@ -6,8 +6,8 @@
  *     lock alone; each rank has a word that is not 0 while it shares the lock. A rank that wants to
  *     share sets its word, and then looks whether there is a holder; one that wants the lock alone
  *     becomes the holder, and then waits until no word is set. All these accesses are seq_cst, so
- *     of two that exclude each other at least one sees the other one. Who shares gives way: its word
- *     is cleared again, and set anew when there is no holder.
+ *     of two that exclude each other at least one sees the other one. Who shares gives way: its
+ *     word is cleared again, and set anew when there is no holder.
  *   - The progress of the target, which serves requests in the order in which they come.
  *
  * Either way it is known who has the lock. That of a rank that has failed is free: the words of

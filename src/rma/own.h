@@ -20,7 +20,7 @@ static inline size_t ct_ctl_bytes(uint32_t n)
     return sizeof(struct ct_win_ctl) + n * sizeof(((struct ct_win_ctl *)0)->rank[0]);
 }
 
-/* A lock in the target's control block, which is mapped: to be shared, or to be had alone. lock.c */
+/* A lock in the target's control block, which is mapped: to be shared, or had alone. lock.c */
 void ct_win_share_slowly(struct ct_win_peer *peer, enum ct_win_lock lock);
 void ct_win_take(struct ct_win_peer *peer, enum ct_win_lock lock);
 

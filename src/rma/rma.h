@@ -54,8 +54,8 @@ enum ct_win_lock {
     CT_LOCKS
 };
 
-/* In memory that peers map if they can: the holders of the locks, rank + 1, and for each rank a line
- * of what it alone writes. */
+/* In memory that peers map if they can: the holders of the locks, rank + 1, and for each rank a
+ * line of what it alone writes. */
 struct ct_win_ctl {
     struct {
         CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t holder; /* 0: nobody has it alone */

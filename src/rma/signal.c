@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Signals: of each pair of ranks the window counts how many the one has sent to the other. The
- * count stands in the receiver's control block; only its sender adds to it, in mapped memory or, by a
- * message, through the receiver's progress.
+ * count stands in the receiver's control block; only its sender adds to it, in mapped memory or, by
+ * a message, through the receiver's progress.
  */
 #define CT_FOLDER "rma"
 #include "rma/own.h"

@@ -355,5 +355,6 @@ TESTS += tests/func/win.test tests/func/win_random.test
 tests_func_win_SOURCES = tests/func/win.c tests/func/win_epochs.c tests/func/win_ops.c tests/func/win.h \
 	$(func_check)
 tests_func_win_LDADD = $(func_ldadd)
-tests_func_win_random_SOURCES = tests/func/win_random.c $(func_check)
+tests_func_win_random_SOURCES = tests/func/win_random.c tests/func/win_types.c tests/func/win_types.h \
+	$(func_check)
 tests_func_win_random_LDADD = $(func_ldadd)
