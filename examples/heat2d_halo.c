@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The halo of heat2d: two-sided, by one call that exchanges with all neighbours; or one-sided, where
- * each rank puts its outermost cells into the rims of its neighbours' fields. Both fields of a rank
- * lie in a window, and in step i all ranks use field i % 2. A rim is put to again two steps later:
- * by then its owner has used it, as its own cells of the step between have come.
+ * The halo of heat2d: two-sided, by one call that exchanges with all neighbours; or one-sided,
+ * where each rank puts its outermost cells into the rims of its neighbours' fields. Both fields of
+ * a rank lie in a window, and in step i all ranks use field i % 2. A rim is put to again two steps
+ * later: by then its owner has used it, as its own cells of the step between have come.
  */
 #include "heat2d.h"
 

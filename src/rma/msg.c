@@ -425,7 +425,7 @@ static bool parse_update(const struct wire_msg *wire, const void *data, size_t l
 {
     const size_t table = (size_t)wire->nblocks * sizeof(struct wire_block);
     *out = (struct update){.wire = wire, .blocks = data, .elem = ct_rma_scalar_type(wire->scalar)};
-    if (out->elem == NULL || wire->nblocks > BLOCKS || table > len_bytes) {
+    if (out->elem == NULL || wire->nblocks == 0 || wire->nblocks > BLOCKS || table > len_bytes) {
         return false;
     }
     out->with = out->blocks + table;
@@ -471,7 +471,9 @@ static int carry_out(struct ct_win *win, const struct update *m, char *old) CT_I
         }
         ct_rma_update_alone(&m->u, at, with, old, block.count);
         with += m->u.reads ? 0 : block.count * size;
-        old += old != NULL ? block.count * size : 0;
+        if (old != NULL) {
+            old += block.count * size;
+        }
     }
     return CTRAN_SUCCESS;
 }

@@ -59,6 +59,17 @@ static void open_window(const char *flavor)
     OK(ctran_allgather(&at, sizeof at, CTRAN_BYTE, w.at, sizeof at, CTRAN_BYTE, CTRAN_COMM_WORLD));
 }
 
+/* The one that dies does so after all others have come here. */
+static void begin_together(void)
+{
+    for (int r = 0; is_victim() && r < check_size - 1; r++) {
+        OK(ctran_recv(NULL, 0, CTRAN_BYTE, r, 0, CTRAN_COMM_WORLD, CTRAN_STATUS_IGNORE));
+    }
+    if (!is_victim()) {
+        OK(ctran_send(NULL, 0, CTRAN_BYTE, w.victim, 0, CTRAN_COMM_WORLD));
+    }
+}
+
 /* Whatever a call returns, it is this or success; true: it has failed. */
 static bool has_failed(int rc)
 {
@@ -218,6 +229,7 @@ int main(int argc, char **argv)
     OK(ctran_comm_set_errhandler(CTRAN_COMM_WORLD, CTRAN_ERRORS_RETURN));
     w.victim = check_size - 1;
     open_window(argv[2]);
+    begin_together();
     if (is_mode("exclusive") || is_mode("shared")) {
         lock(is_mode("shared") ? CTRAN_LOCK_SHARED : CTRAN_LOCK_EXCLUSIVE);
     } else if (is_mode("lock_all")) {

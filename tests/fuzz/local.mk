@@ -5,7 +5,7 @@ if HAVE_VERBS
 fuzz_verbs_names = ib
 endif
 fuzz_names = $(fuzz_verbs_names) wire store oob tcp open shared rma router family published text \
-	topology labels machine tuning calibration
+	topology labels machine tuning calibration win
 fuzz_wire_parts = src/base/auth.c src/pmi/wire/loop.c
 fuzz_store_parts = src/pmi/store/proto.c src/pmi/store/table.c src/pmi/wire/loop.c
 fuzz_oob_parts = src/pmi/oob/gather.c src/pmi/oob/peers.c src/pmi/wire/conn.c src/pmi/wire/loop.c
@@ -37,6 +37,8 @@ fuzz_labels_parts = src/topo/label_file.c src/topo/label_pattern.c src/topo/labe
 	src/topo/labels.c src/topo/slurmlist.c
 fuzz_machine_parts = src/topo/machine.c src/topo/path.c src/topo/pci.c
 fuzz_calibration_parts = src/node/calibration.c
+fuzz_win_parts = src/rma/dynamic.c src/rma/elem.c src/rma/lock.c src/rma/msg.c src/rma/op.c \
+	src/rma/wait.c src/rma/win.c
 fuzz_tuning_parts = src/base/textfile.c src/coll/pick.c src/coll/tuning.c
 
 dist_check_SCRIPTS += tests/fuzz/fuzz.test
@@ -73,6 +75,9 @@ tests/fuzz/fuzz_open: tests/fuzz/o/tests/fuzz/fuzz_open.o \
 	$(fuzz_link)
 tests/fuzz/fuzz_shared: tests/fuzz/o/tests/fuzz/fuzz_shared.o \
 		$(fuzz_shared_parts:%.c=tests/fuzz/o/%.o) libctcore.la
+	$(fuzz_link)
+tests/fuzz/fuzz_win: tests/fuzz/o/tests/fuzz/fuzz_win.o \
+		$(fuzz_win_parts:%.c=tests/fuzz/o/%.o) libctcore.la
 	$(fuzz_link)
 tests/fuzz/fuzz_rma: tests/fuzz/o/tests/fuzz/fuzz_rma.o \
 		$(fuzz_rma_parts:%.c=tests/fuzz/o/%.o) libctcore.la
