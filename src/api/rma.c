@@ -272,6 +272,20 @@ static int start(struct ct_win *win, const struct op_call *c, const struct ct_rm
     return null_request(win, c);
 }
 
+/* The usual case: a block of plain memory to or from mapped memory. False: it is none. */
+static inline bool copy_at_once(const struct op_call *c, const struct ct_win_peer *peer,
+                                const struct ct_span *there, const struct ct_rma_args *a)
+{
+    if (CT_UNLIKELY(peer->at == NULL || !there->type->contiguous || a->origin.pieces != NULL ||
+                    c->asks || c->signals)) {
+        return false;
+    }
+    char *at = peer->at + a->at + there->type->true_lb_bytes;
+    ct_block_copy(c->kind == CT_RMA_PUT ? at : a->origin.base,
+                  c->kind == CT_RMA_PUT ? a->origin.base : at, there->bytes);
+    return true;
+}
+
 static inline __attribute__((always_inline)) int carry_out(const struct op_call *c)
 {
     struct ct_win     *win;
@@ -321,6 +335,10 @@ static inline __attribute__((always_inline)) int carry_out(const struct op_call 
         return rc == CTRAN_SUCCESS ? null_request(win, c) : rc;
     }
     rc = place(win, c, peer, &there, &a.at);
+    if (CT_LIKELY(rc == CTRAN_SUCCESS && c->kind <= CT_RMA_GET &&
+                  copy_at_once(c, peer, &there, &a))) {
+        return CTRAN_SUCCESS;
+    }
     return CT_LIKELY(rc == CTRAN_SUCCESS) ? start(win, c, &a) : rc;
 }
 

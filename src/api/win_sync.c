@@ -349,7 +349,8 @@ static inline int flush_one(const char *call, int rank, ctran_win_t handle)
     if (CT_UNLIKELY(rc != CTRAN_SUCCESS || rank == CTRAN_PROC_NULL)) {
         return rc;
     }
-    return ct_api_pass(win->comm, ct_win_flush(win, &win->peers[rank]), call);
+    rc = ct_win_flush(win, &win->peers[rank]);
+    return CT_LIKELY(rc == CTRAN_SUCCESS) ? rc : ct_api_pass(win->comm, rc, call);
 }
 
 static int flush_all(const char *call, ctran_win_t handle)
