@@ -268,7 +268,7 @@ enum {
     X(ERR_INFO, 34, argument, "invalid info object")                                               \
     X(ERR_IO, 35, operation, "an input or output has failed")                                      \
     X(ERR_KEYVAL, 36, argument, "invalid key of attributes")                                       \
-    X(ERR_LOCKTYPE, 37, argument, "invalid kind of lock")                                          \
+    X(ERR_LOCKTYPE, 37, argument, "invalid type of lock")                                          \
     X(ERR_NAME, 38, argument, "no service has this name")                                          \
     X(ERR_NO_MEM, 39, operation, "out of memory")                                                  \
     X(ERR_NOT_SAME, 40, argument, "an argument differs between processes")                         \
@@ -277,18 +277,18 @@ enum {
     X(ERR_PORT, 43, argument, "invalid name of a port")                                            \
     X(ERR_QUOTA, 44, operation, "a quota is used up")                                              \
     X(ERR_READ_ONLY, 45, operation, "the file or file system is read-only")                        \
-    X(ERR_RMA_ATTACH, 46, argument, "memory cannot be attached")                                   \
-    X(ERR_RMA_CONFLICT, 47, operation, "accesses to a window conflict")                            \
-    X(ERR_RMA_RANGE, 48, argument, "memory is not part of the window")                             \
-    X(ERR_RMA_SHARED, 49, argument, "memory cannot be shared")                                     \
-    X(ERR_RMA_SYNC, 50, argument, "wrong synchronization of a window")                             \
+    X(ERR_RMA_ATTACH, 46, argument, "memory cannot be attached, or is not")                        \
+    X(ERR_RMA_CONFLICT, 47, operation, "conflicting accesses to a window")                         \
+    X(ERR_RMA_RANGE, 48, operation, "target memory is not part of the window")                     \
+    X(ERR_RMA_SHARED, 49, operation, "memory cannot be shared by these processes")                 \
+    X(ERR_RMA_SYNC, 50, argument, "not possible in this epoch of the window")                      \
     X(ERR_SERVICE, 51, argument, "the service is published already, or was not")                   \
     X(ERR_SIZE, 52, argument, "invalid size")                                                      \
     X(ERR_SPAWN, 53, operation, "processes could not be started")                                  \
     X(ERR_UNSUPPORTED_DATAREP, 54, argument, "data representation is not known")                   \
     X(ERR_UNSUPPORTED_OPERATION, 55, operation, "operation is not supported here")                 \
     X(ERR_WIN, 56, argument, "invalid window")                                                     \
-    X(ERR_RMA_FLAVOR, 57, argument, "the window is of another flavor")                             \
+    X(ERR_RMA_FLAVOR, 57, argument, "not for this kind of window")                                 \
     X(ERR_PROC_ABORTED, 58, peer, "a process has aborted")                                         \
     X(ERR_VALUE_TOO_LARGE, 59, argument, "a value is too large for the result's type")             \
     X(ERR_SESSION, 60, argument, "invalid session")                                                \

@@ -6,6 +6,7 @@
 #define MPI_ABI_Op ct_op
 #define MPI_ABI_Comm ct_comm
 #define MPI_ABI_Group ct_group
+#define MPI_ABI_Win ct_win
 #define MPI_ABI_Session ct_mpi_session
 #define MPI_ABI_Message ct_message
 #define MPI_ABI_Info ct_info

@@ -18,5 +18,4 @@ libmpi_abi_la_SOURCES += \
 	mpi/gen/topo.c \
 	mpi/gen/types.c \
 	mpi/gen/windows.c \
-	mpi/gen/windows_2.c \
 	mpi/gen/world.c
