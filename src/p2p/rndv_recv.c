@@ -151,10 +151,11 @@ static int get_with(struct ct_p2p_req *req, struct ct_ep_rkey *rkey, enum ct_p2p
     const bool              is_plain = ct_area_is_plain(&req->area);
     *kept = false;
     if (!ct_ep_rkey_is_direct(rkey, CT_NET_OP_GET) || ct_ep_rkey_len(rkey) < req->want_bytes ||
-        (mine == CT_P2P_SCATTERED && reach != CT_NET_REACH_MAPPED)) {
+        (mine == CT_P2P_SCATTERED && reach != CT_NET_REACH_MAPPED) ||
+        (reach == CT_NET_REACH_WIRED && !is_plain)) {
         return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
-    if (reach == CT_NET_REACH_DEVICE) {
+    if (reach == CT_NET_REACH_DEVICE || reach == CT_NET_REACH_WIRED) {
         const int rc = fetch(req, rkey, sender_id);
         *kept = rc == CT_QUEUED;
         return rc;

@@ -94,12 +94,12 @@ int main(void)
     struct ct_net_mr          *mr;
     struct ct_net_rkey        *rkey;
     unsigned char              key[CT_NET_MAX_RKEY];
+    struct ct_area             area = {.base = (void *)(uintptr_t)there, .len_bytes = OTHER};
     const struct ct_net_region what = {.key = 77,
-                                       .base = (void *)(uintptr_t)there,
-                                       .len_bytes = OTHER,
-                                       .memory = &p.memory,
+                                       .area = &area,
                                        .access = CT_NET_REMOTE_READ | CT_NET_REMOTE_WRITE,
                                        .peer = CT_NET_ANY_PEER};
+    ct_area_set_memory(&area, &p.memory);
     FAIL_IF(ct_ib_rma_ops.mem_reg(sides[1].net, &what, &mr) != CTRAN_SUCCESS, "no region");
     FAIL_IF(ct_ib_rma_ops.rkey_open(o->link, key, ct_ib_rma_ops.rkey_pack(mr, key), &rkey) != 0,
             "no key");

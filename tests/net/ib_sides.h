@@ -228,9 +228,10 @@ static inline void side_open(uint32_t id, const char *devices, const char *setti
     for (size_t i = 0; i < SLOT_BYTES; i++) { /* nobody puts there: the others get it */
         s->region[(size_t)id * SLOTS * SLOT_BYTES + i] = byte_of(id, id, i);
     }
+    const struct ct_area       area = {.base = s->region,
+                                       .len_bytes = (size_t)MOST_SIDES * SLOTS * SLOT_BYTES};
     const struct ct_net_region what = {.key = id + 1,
-                                       .base = s->region,
-                                       .len_bytes = (size_t)MOST_SIDES * SLOTS * SLOT_BYTES,
+                                       .area = &area,
                                        .access = CT_NET_REMOTE_READ | CT_NET_REMOTE_WRITE,
                                        .peer = CT_NET_ANY_PEER};
     FAIL_IF(ct_ib_rma_ops.mem_reg(s->net, &what, &s->mr) != CTRAN_SUCCESS, "no region");

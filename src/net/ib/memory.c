@@ -175,9 +175,10 @@ void ct_ib_memory_fini(struct ct_ib *t)
 /* ---- regions for peers ----------------------------------------------------------------------- */
 
 struct region {
-    struct ct_net_mr     base;
-    struct ct_net_region what;
-    struct ibv_mr       *mr[CT_IB_MAX_PORTS];
+    struct ct_net_mr base;
+    uint64_t         key, addr, len_bytes;
+    uint32_t         access, peer; /* see struct ct_net_region */
+    struct ibv_mr   *mr[CT_IB_MAX_PORTS];
 };
 
 static int rights_of(uint32_t access)
@@ -196,12 +197,18 @@ int ct_ib_mem_reg(struct ct_net *net, const struct ct_net_region *what, struct c
     if (r == NULL) {
         return t->unusable == NULL ? CTRAN_ERR_NO_MEM : CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
-    *r = (struct region){.base = {net}, .what = *what};
+    const struct ct_area *area = what->area;
+    *r = (struct region){.base = {net},
+                         .key = what->key,
+                         .addr = (uintptr_t)area->base,
+                         .len_bytes = area->len_bytes,
+                         .access = what->access,
+                         .peer = what->peer};
     for (unsigned i = 0; i < t->nports; i++) {
-        r->mr[i] = reg(t, t->ports[i]->pd, (uintptr_t)what->base, what->len_bytes,
-                       what->memory != NULL, rights_of(what->access));
+        r->mr[i] = reg(t, t->ports[i]->pd, r->addr, r->len_bytes, !ct_area_is_plain(area),
+                       rights_of(r->access));
         if (r->mr[i] == NULL) {
-            ct_debug(t->env.log, "%zu bytes cannot be registered with port %s: %s", what->len_bytes,
+            ct_debug(t->env.log, "%zu bytes cannot be registered with port %s: %s", area->len_bytes,
                      t->ports[i]->name, strerror(errno));
             ct_ib_mem_dereg(&r->base);
             return CTRAN_ERR_UNSUPPORTED_OPERATION;
@@ -231,12 +238,12 @@ size_t ct_ib_rkey_pack(const struct ct_net_mr *mr, void *out)
     const struct region  *r = CT_CONTAINER_OF(mr, struct region, base);
     const struct ct_ib   *t = ct_ib_of(mr->net);
     struct ct_ib_wire_key wire = {.magic = CT_IB_KEY_MAGIC,
-                                  .access = r->what.access,
+                                  .access = r->access,
                                   .instance = t->addr.instance,
-                                  .key = r->what.key,
-                                  .addr = (uintptr_t)r->what.base,
-                                  .len_bytes = r->what.len_bytes,
-                                  .peer = r->what.peer,
+                                  .key = r->key,
+                                  .addr = r->addr,
+                                  .len_bytes = r->len_bytes,
+                                  .peer = r->peer,
                                   .nports = t->nports};
     for (unsigned i = 0; i < t->nports; i++) {
         wire.rkey[i] = r->mr[i]->rkey;

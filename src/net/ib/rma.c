@@ -377,18 +377,33 @@ static void *ib_map(struct ct_net_rkey *rkey)
 }
 
 /* Guesses, of a NIC of 200 Gbit/s. */
+/* A guess, whatever the port. */
+static int ib_typical(enum ct_net_op op, enum ct_net_reach reach, struct ct_net_cost *cost)
+{
+    if (reach != CT_NET_REACH_WIRED) {
+        return CTRAN_ERR_UNSUPPORTED_OPERATION;
+    }
+    *cost =
+        (struct ct_net_cost){.lat_ns = op == CT_NET_OP_PUT || op == CT_NET_OP_SEND ? 2000 : 3000,
+                             .bytes_per_us = 20000,
+                             .max_bytes = SIZE_MAX,
+                             .flags = CT_NET_ASYNC};
+    return CTRAN_SUCCESS;
+}
+
 static int ib_query(struct ct_net_link *link, enum ct_net_op op, enum ct_net_reach reach,
                     struct ct_net_cost *cost)
 {
     (void)link;
-    if (reach != CT_NET_REACH_WIRED) {
-        return CTRAN_ERR_UNSUPPORTED_OPERATION;
-    }
-    *cost = (struct ct_net_cost){.lat_ns = op == CT_NET_OP_PUT ? 2000 : 3000,
-                                 .bytes_per_us = 20000,
-                                 .max_bytes = SIZE_MAX,
-                                 .flags = CT_NET_ASYNC};
-    return CTRAN_SUCCESS;
+    return ib_typical(op, reach, cost);
+}
+
+/* Messages of p2p stage a GPU's memory. */
+static int ib_reach(struct ct_net_link *link, const struct ct_area *area, enum ct_net_reach *reach)
+{
+    (void)link;
+    *reach = CT_NET_REACH_WIRED;
+    return ct_area_is_plain(area) ? CTRAN_SUCCESS : CTRAN_ERR_UNSUPPORTED_OPERATION;
 }
 
 const struct ct_net_rma_ops ct_ib_rma_ops = {
@@ -398,8 +413,10 @@ const struct ct_net_rma_ops ct_ib_rma_ops = {
     .rkey_open = ct_ib_rkey_open,
     .rkey_close = ct_ib_rkey_close,
     .map = ib_map,
+    .reach = ib_reach,
     .post = ib_post,
     .fence = ib_fence,
     .flush = ib_flush,
     .query = ib_query,
+    .typical = ib_typical,
 };
