@@ -7,14 +7,18 @@
 int ct_p2p_get_now(struct ct_ep_rkey *rkey, uint64_t offset, const struct ct_area *area,
                    size_t len_bytes)
 {
-    struct ct_net_comp comp = {.pending = 1};
-    struct ct_ep_rma   rma = {.rkey = rkey,
-                              .net = {.op = CT_NET_OP_GET,
-                                      .offset = offset,
-                                      .comp = &comp,
-                                      .area = area,
-                                      .len_bytes = len_bytes}};
-    const int          rc = ct_ep_rma_direct(&rma);
+    struct ct_net_comp      comp = {.pending = 1};
+    struct ct_ep_rma        rma = {.rkey = rkey,
+                                   .net = {.op = CT_NET_OP_GET,
+                                           .offset = offset,
+                                           .comp = &comp,
+                                           .area = area,
+                                           .len_bytes = len_bytes}};
+    const enum ct_net_reach reach = ct_ep_rkey_reach(rkey);
+    if (reach != CT_NET_REACH_MAPPED && reach != CT_NET_REACH_COPIED) {
+        return CTRAN_ERR_UNSUPPORTED_OPERATION; /* it would go on after this function's return */
+    }
+    const int rc = ct_ep_rma_direct(&rma);
     return rc == CTRAN_SUCCESS ? comp.status : rc;
 }
 

@@ -33,8 +33,8 @@ enum { CT_SHM_COLL_DEPTH = 16, CT_SHM_COLL_PARTS = 4, CT_SHM_COLL_KEPT = 64 };
  * allreduce of two shots. */
 enum { CT_SHM_COLL_KEPT_BYTES = 256 << 10 };
 
-/* The key of memory of the host takes less. */
-enum { CT_SHM_COLL_KEY = 128 };
+/* The longest key of memory of the host is ib's: 48 bytes of ep's and 88 of its own. */
+enum { CT_SHM_COLL_KEY = 192 };
 
 /* Input of this rank that the others read where it lies. */
 struct ct_shm_coll_exposed {
