@@ -22,7 +22,7 @@ int ct_p2p_get_now(struct ct_ep_rkey *rkey, uint64_t offset, const struct ct_are
     return rc == CTRAN_SUCCESS ? comp.status : rc;
 }
 
-static void end(struct ct_p2p_move *m)
+static void move_end(struct ct_p2p_move *m) CT_IN_DOMAIN
 {
     struct ct_p2p_req *req = m->req;
     const int          status = m->comp.status;
@@ -34,7 +34,7 @@ static void end(struct ct_p2p_move *m)
 
 static void comp_done(struct ct_net_comp *comp) CT_IN_DOMAIN
 {
-    end(CT_CONTAINER_OF(comp, struct ct_p2p_move, comp));
+    move_end(CT_CONTAINER_OF(comp, struct ct_p2p_move, comp));
 }
 
 int ct_p2p_move(struct ct_p2p_req *req, struct ct_ep_rkey *rkey, enum ct_net_op op,
@@ -62,7 +62,7 @@ int ct_p2p_move(struct ct_p2p_req *req, struct ct_ep_rkey *rkey, enum ct_net_op 
         return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
     if (m->comp.pending == 0) {
-        end(m);
+        move_end(m);
     }
     return CTRAN_SUCCESS;
 }
