@@ -179,6 +179,9 @@ struct ct_net_link {
 extern const struct ct_net_ops *const ct_net_table[];
 
 const struct ct_net_ops *ct_net_find(const char *name);
+/* Whether it is the name of a transport that this build lacks, since configure did not find its
+ * library. CTRAN_TRANSPORTS may name it. */
+bool ct_net_is_left_out(const char *name);
 
 /* For slots that a transport has no use for: each does nothing, or says that it cannot. */
 bool            ct_net_all_flushed(struct ct_net *net);
