@@ -174,7 +174,9 @@ void win_units(void)
     char              *base;
     OK(ctran_win_allocate(size, unit, CTRAN_INFO_NULL, CTRAN_COMM_WORLD, &base, &win));
     OK(ctran_win_set_errhandler(win, CTRAN_ERRORS_RETURN));
-    memset(base, 0, (size_t)size);
+    if (size > 0) {
+        memset(base, 0, (size_t)size);
+    }
     OK(ctran_win_fence(0, win));
     for (int t = 0; t < check_size; t++) {
         const int wanted = t == 1 || check_rank > 6 ? CTRAN_ERR_RMA_RANGE : CTRAN_SUCCESS;
