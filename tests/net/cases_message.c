@@ -168,6 +168,14 @@ static void death(struct world *w)
     atomic_store(&w->shared->words[1], 1);
 }
 
+static bool has_failed(struct world *w, struct ct_ep *ep)
+{
+    ct_domain_enter(&w->p);
+    const bool failed = ct_ep_usable(ep) == CTRAN_ERR_PROC_FAILED;
+    ct_domain_leave(&w->p);
+    return failed;
+}
+
 /* Rank 1 dies while the others wait for it and send nothing: they are told. */
 static void silent_death(struct world *w)
 {
@@ -185,7 +193,7 @@ static void silent_death(struct world *w)
         (void)raise(SIGKILL);
     }
     struct ct_ep *ep = world_ep(w, 1);
-    while (ct_ep_usable(ep) != CTRAN_ERR_PROC_FAILED) {
+    while (!has_failed(w, ep)) {
         world_turn(w);
     }
     atomic_fetch_add(&w->shared->words[0], 1);

@@ -161,7 +161,10 @@ static void sleeps(struct world *w)
         world_turn(w);
     }
     world_meet(w);
-    struct ct_net *net = world_ep(w, 1 - w->me)->link->net;
+    const struct ct_ep *peer = world_ep(w, 1 - w->me);
+    ct_domain_enter(&w->p);
+    struct ct_net *net = peer->link->net;
+    ct_domain_leave(&w->p);
     for (uint32_t i = 2; i < NAPS; i++) {
         if (w->me == 0) {
             sleep_once(w, net, i);
