@@ -6,7 +6,7 @@
  * the number on, and something that makes them do so.
  *
  * The new communicator is void until its request is completed by the program, which is when it
- * learns its number; but for its error handler, which programs set at once.
+ * learns its number; except its error handler, which programs set at once.
  */
 #define CT_FOLDER "comm"
 #include <stdlib.h>

@@ -48,7 +48,7 @@ enum ct_p2p_memory {
     CT_P2P_MEMORIES
 };
 
-/* What a transport says of a peer: the same for all peers of a kind. */
+/* What a transport says of a peer. All peers of one kind have equal costs. */
 struct ct_p2p_costs {
     struct ct_net_cost send;
     /* By CT_NET_OP_GET and _PUT; max_bytes 0: it cannot. */
