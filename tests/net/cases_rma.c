@@ -123,7 +123,7 @@ static void strided(struct world *w)
 /* All ranks count on words of rank 0: the sum is right, each value is fetched once. */
 static void atomics(struct world *w)
 {
-    enum { TURNS = 500, FIRST_WORD = 16 };
+    enum { TURNS = 200, FIRST_WORD = 16 };
     struct target t = {.bytes = NULL};
     if (w->me == 0) {
         t = target_make(w, 65536, ALL_RIGHTS, CT_EP_ANY_PEER, 0, 0);

@@ -85,17 +85,24 @@ static unsigned run_variant(const struct world_args *args, const char *only)
     return failed;
 }
 
-static int run(const char *transport, const char *only, void (*spoil)(struct ct_net_ops *ops))
+/* A hang is one way to fail. A mutant with a fault thus has little time; what conforms has as much
+ * as a crowded machine may need. */
+enum { FAULTY_LIMIT_S = 10 };
+
+static int run(const char *transport, const char *only, const struct mutant *mutant)
 {
     unsigned failed = 0, found = 0;
     for (const struct world_args *v = variants; v->name != NULL; v++) {
         /* Faults change functions, so one case of a variant shows no more of them. */
-        if (strcmp(v->transport, transport) == 0 && (spoil == NULL || v->only == NULL)) {
+        if (strcmp(v->transport, transport) == 0 && (mutant == NULL || v->only == NULL)) {
             struct world_args args = *v;
-            args.spoil = spoil;
+            if (mutant != NULL) {
+                args.spoil = mutant->spoil;
+                args.limit_s = mutant->conforms ? 0 : FAULTY_LIMIT_S;
+            }
             failed += run_variant(&args, only);
             found++;
-            if (spoil != NULL && failed > 0) {
+            if (mutant != NULL && failed > 0) {
                 break;
             }
         }
@@ -111,7 +118,7 @@ int main(int argc, char **argv)
     }
     if ((argc == 4 || argc == 5) && strcmp(argv[1], "--mutant") == 0) {
         const struct mutant *m = mutant_find(argv[2]);
-        return m != NULL ? run(argv[3], argc == 5 ? argv[4] : NULL, m->spoil) : 2;
+        return m != NULL ? run(argv[3], argc == 5 ? argv[4] : NULL, m) : 2;
     }
     if (argc == 2 || argc == 3) {
         return run(argv[1], argc == 3 ? argv[2] : NULL, NULL);

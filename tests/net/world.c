@@ -201,7 +201,7 @@ bool world_run(const struct world_args *args, uint32_t n, uint32_t victims,
         if (pids[i] == 0) {
             struct world *w = calloc(1, sizeof *w);
             (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-            (void)alarm(args->spoil != NULL ? WORLD_LIMIT_S / 6 : WORLD_LIMIT_S);
+            (void)alarm(args->limit_s != 0 ? args->limit_s : WORLD_LIMIT_S);
             *w = (struct world){.args = args, .shared = shared, .me = i, .n = n};
             live(w, body);
             _exit(0);
