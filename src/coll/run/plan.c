@@ -117,20 +117,22 @@ static void strand_init(struct ct_plan *plan, struct ct_strand *s, unsigned lane
     plan->nactive += s->active;
 }
 
-/* How a block is cut: chunk_elems elements a chunk, nchunks of them. */
-static void cut(struct ct_plan *plan)
+size_t ct_run_cut(const struct ct_run_args *args, size_t *chunk_elems)
 {
-    const struct ct_run_args *args = &plan->args;
-    size_t                    longest = ct_layout_longest(&args->layout);
-    plan->chunk_elems = longest;
+    const size_t longest = ct_layout_longest(&args->layout);
+    size_t       elems = longest;
+    if (args->chunk_bytes == 0 && args->algo->lanes == 1) { /* the usual: without a division */
+        *chunk_elems = ct_max_size(longest, 1);
+        return 1;
+    }
     if (args->chunk_bytes > 0) {
-        plan->chunk_elems = ct_max_size(args->chunk_bytes / args->layout.elem_bytes, 1);
-        plan->chunk_elems = ct_min_size(plan->chunk_elems, longest);
+        elems = ct_max_size(args->chunk_bytes / args->layout.elem_bytes, 1);
+        elems = ct_min_size(elems, longest);
     }
     /* Where there is anything to cut, no lane shall be without a chunk. */
-    plan->chunk_elems = ct_min_size(plan->chunk_elems, ct_div_up(longest, args->algo->lanes));
-    plan->chunk_elems = ct_max_size(plan->chunk_elems, 1);
-    plan->nchunks = ct_max_size(ct_div_up(longest, plan->chunk_elems), 1);
+    elems = ct_min_size(elems, ct_div_up(longest, args->algo->lanes));
+    *chunk_elems = ct_max_size(elems, 1);
+    return ct_max_size(ct_div_up(longest, *chunk_elems), 1);
 }
 
 static void drop_strands(struct ct_plan *plan)
@@ -176,7 +178,7 @@ static int furnish(struct ct_plan *plan)
 {
     const struct ct_run_args *args = &plan->args;
     const struct ct_algo     *algo = args->algo;
-    cut(plan);
+    plan->nchunks = ct_run_cut(args, &plan->chunk_elems);
     uint32_t ntmp = algo->tmp(&args->env);
     size_t   bytes = ct_round_up(ntmp * plan->chunk_elems * args->layout.elem_bytes, 64);
     unsigned per_lane = (unsigned)ct_min_size(args->chunks, ct_div_up(plan->nchunks, algo->lanes));
@@ -228,10 +230,8 @@ static void put(struct ct_plan *plan)
     struct ct_runner *r = plan->args.ctx->p->run;
     ct_reduction_end(&plan->args.op);
     bool usual = plan->strands_cap <= SPARE_STRANDS && plan->tmp_cap <= SPARE_TMP_BYTES;
+    ct_run_count_add(plan->args.ctx->p, &plan->count);
     lock(r);
-    r->done.messages += plan->count.messages;
-    r->done.bytes += plan->count.bytes;
-    r->done.rounds += plan->count.rounds;
     bool kept = usual && r->nspare < SPARES;
     if (kept) {
         plan->next = r->spare;
@@ -242,6 +242,15 @@ static void put(struct ct_plan *plan)
     if (!kept) {
         destroy(plan);
     }
+}
+
+void ct_run_count_add(struct ct_process *p, const struct ct_run_count *count)
+{
+    lock(p->run);
+    p->run->done.messages += count->messages;
+    p->run->done.bytes += count->bytes;
+    p->run->done.rounds += count->rounds;
+    unlock(p->run);
 }
 
 void ct_run_counts(struct ct_process *p, struct ct_run_count *out)
@@ -283,9 +292,27 @@ void ct_run_fini(struct ct_process *p) CT_UNCHECKED
 
 /* ---- start and finish ------------------------------------------------------------------------ */
 
-int ct_plan_start(const struct ct_run_args *args, struct ct_plan **out)
+uint32_t ct_run_take_number(const struct ct_run_args *args)
 {
-    uint32_t seq = args->number != 0 ? (uint32_t)(args->number - 1) : args->ctx->seq++ & 0x7fff;
+    return args->number != 0 ? (uint32_t)(args->number - 1) : args->ctx->seq++ & 0x7fff;
+}
+
+int ct_run_complete(struct ct_run_args *args)
+{
+    args->env.n = args->ctx->n;
+    args->env.me = args->ctx->me;
+    args->env.levels = args->ctx->levels;
+    if (!args->algo->fits(&args->env)) {
+        return CTRAN_ERR_UNSUPPORTED_OPERATION;
+    }
+    args->env.nblk = args->algo->nblk(&args->env);
+    ct_layout_cut(&args->layout, args->env.nblk);
+    args->layout.number = (args->algo->traits & CT_BY_PLACE) != 0 ? args->ctx->levels->rank : NULL;
+    return CTRAN_SUCCESS;
+}
+
+int ct_plan_make(const struct ct_run_args *args, uint32_t seq, struct ct_plan **out)
+{
     struct ct_plan *plan = get(args->ctx->p->run);
     if (plan == NULL) {
         return CTRAN_ERR_NO_MEM;
@@ -297,23 +324,20 @@ int ct_plan_start(const struct ct_run_args *args, struct ct_plan **out)
     plan->error = plan->failed = CTRAN_SUCCESS;
     plan->count = (struct ct_run_count){0};
     plan->nstrands = plan->nactive = 0;
-    plan->args.env.n = args->ctx->n;
-    plan->args.env.me = args->ctx->me;
-    plan->args.env.levels = args->ctx->levels;
-    int rc = CTRAN_ERR_UNSUPPORTED_OPERATION;
-    if (args->algo->fits(&plan->args.env)) {
-        plan->args.env.nblk = args->algo->nblk(&plan->args.env);
-        ct_layout_cut(&plan->args.layout, plan->args.env.nblk);
-        plan->args.layout.number =
-            (args->algo->traits & CT_BY_PLACE) != 0 ? args->ctx->levels->rank : NULL;
-        rc = furnish(plan);
-    }
+    const int rc = furnish(plan);
     if (rc != CTRAN_SUCCESS) {
         put(plan);
         return rc;
     }
     *out = plan;
     return CTRAN_SUCCESS;
+}
+
+int ct_plan_start(struct ct_run_args *args, struct ct_plan **plan)
+{
+    const uint32_t seq = ct_run_take_number(args);
+    const int      rc = ct_run_complete(args);
+    return rc == CTRAN_SUCCESS ? ct_plan_make(args, seq, plan) : rc;
 }
 
 int ct_plan_finish(struct ct_plan *plan)

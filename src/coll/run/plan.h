@@ -74,4 +74,30 @@ int ct_slot_reserve_bounce(struct ct_slot *slot, size_t len_bytes);
 /* Takes up the lane's next chunk; false when there is none. */
 bool ct_strand_next_chunk(struct ct_strand *s);
 
+/* Completes args by what the algorithm and the context say. CTRAN_ERR_UNSUPPORTED_OPERATION: the
+ * algorithm does not fit. */
+int ct_run_complete(struct ct_run_args *args);
+/* The number of the next plan of args->ctx, or that of args. */
+uint32_t ct_run_take_number(const struct ct_run_args *args);
+/* How each block is cut: returns the number of chunks of *chunk_elems elements. args are complete.
+ */
+size_t ct_run_cut(const struct ct_run_args *args, size_t *chunk_elems);
+/* A message's tag. */
+int32_t ct_run_tag(uint32_t seq, unsigned lane, size_t chunk);
+/* The error of a receive that got fewer bytes than expected since ranks' counts differ; logged if
+ * `log`. */
+int ct_run_note_short(struct ct_process *p, const struct ct_p2p_req *req, uint32_t peer, bool log);
+/* Adds to what ct_run_counts returns. */
+void ct_run_count_add(struct ct_process *p, const struct ct_run_count *count);
+
+/* A new plan for complete args. Its number and cut are given. */
+int ct_plan_make(const struct ct_run_args *args, uint32_t seq, struct ct_plan **plan);
+
+/* ---- without a plan, direct.c ---------------------------------------------------------------- */
+
+/* Whether a collective of complete args, cut into nchunks, can do without a plan. */
+bool ct_run_is_direct(const struct ct_run_args *args, size_t nchunks);
+/* All of it: starts the transfers and waits for them. */
+int ct_run_direct(const struct ct_run_args *args, uint32_t seq, size_t chunk_elems);
+
 #endif

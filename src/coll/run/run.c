@@ -7,10 +7,9 @@
 
 /* ---- transfers ------------------------------------------------------------------------------- */
 
-static int32_t tag_of(const struct ct_strand *s)
+int32_t ct_run_tag(uint32_t seq, unsigned lane, size_t chunk)
 {
-    uint32_t seq = s->plan->seq, chunk = (uint32_t)s->view.chunk & 0xfff;
-    return (int32_t)(seq << 16 | (s->lane & 0xf) << 12 | chunk);
+    return (int32_t)(seq << 16 | (lane & 0xf) << 12 | (uint32_t)(chunk & 0xfff));
 }
 
 /* A part of what RX_OP receives is reduced from where it came to, unless elements want to lie
@@ -79,7 +78,8 @@ static int start_transfer(struct ct_strand *s, const struct ct_step *step)
     if (ep == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    struct ct_p2p_key key = {ctx->id, (int32_t)(is_tx ? ctx->me : step->peer), tag_of(s)};
+    struct ct_p2p_key key = {ctx->id, (int32_t)(is_tx ? ctx->me : step->peer),
+                             ct_run_tag(s->plan->seq, s->lane, s->view.chunk)};
     if (is_tx) {
         s->plan->count.messages++;
         s->plan->count.bytes += area.len_bytes;
@@ -111,17 +111,16 @@ static void note_error(struct ct_plan *plan, int error)
     *place = *place != CTRAN_SUCCESS ? *place : error;
 }
 
-/* Ranks' counts differ. */
-static void note_short(struct ct_plan *plan, const struct ct_slot *slot)
+int ct_run_note_short(struct ct_process *p, const struct ct_p2p_req *req, uint32_t peer, bool log)
 {
-    if (plan->failed == CTRAN_SUCCESS) {
-        ct_error(&plan->args.ctx->p->log,
+    if (log) {
+        ct_error(&p->log,
                  "%zu bytes came from rank %" PRIu32
                  " of the communicator where %zu were expected: "
                  "do all ranks pass the same counts?",
-                 slot->req.base.len_bytes, slot->step.peer, slot->req.area.len_bytes);
+                 req->base.len_bytes, peer, req->area.len_bytes);
     }
-    note_error(plan, CTRAN_ERR_TRUNCATE);
+    return CTRAN_ERR_TRUNCATE;
 }
 
 /* A finished transfer: what was received is reduced, if it is not yet, and the slot is free. */
@@ -138,7 +137,8 @@ static void land(struct ct_strand *s, struct ct_slot *slot)
     }
     if (CT_UNLIKELY(slot->step.act != CT_TX &&
                     slot->req.base.len_bytes != slot->req.area.len_bytes)) {
-        note_short(s->plan, slot);
+        note_error(s->plan, ct_run_note_short(s->plan->args.ctx->p, &slot->req, slot->step.peer,
+                                              s->plan->failed == CTRAN_SUCCESS));
     }
 }
 
@@ -249,10 +249,16 @@ void ct_plan_wait(struct ct_plan *plan)
     ct_waiter_wait(plan->args.ctx->p, &plan->waiter);
 }
 
-int ct_run(const struct ct_run_args *args)
+int ct_run(struct ct_run_args *args)
 {
+    const uint32_t  seq = ct_run_take_number(args);
     struct ct_plan *plan;
-    int             rc = ct_plan_start(args, &plan);
+    size_t          chunk_elems;
+    int             rc = ct_run_complete(args);
+    if (rc == CTRAN_SUCCESS && ct_run_is_direct(args, ct_run_cut(args, &chunk_elems))) {
+        return ct_run_direct(args, seq, chunk_elems);
+    }
+    rc = rc == CTRAN_SUCCESS ? ct_plan_make(args, seq, &plan) : rc;
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }

@@ -113,9 +113,9 @@ static inline uint64_t ct_run_own_number(uint32_t n)
     return UINT64_C(1) + (0x8000 | n % CT_RUN_OWN_NUMBERS);
 }
 
-/* Makes and starts a plan; all ranks of the context do so in the same order. An algorithm that
- * does not fit gives CTRAN_ERR_UNSUPPORTED_OPERATION. */
-int ct_plan_start(const struct ct_run_args *args, struct ct_plan **plan);
+/* Completes args, makes a plan and starts it; all ranks of the context do so in the same order. An
+ * algorithm that does not fit gives CTRAN_ERR_UNSUPPORTED_OPERATION. */
+int ct_plan_start(struct ct_run_args *args, struct ct_plan **plan);
 /* Moves it on; true when it is done. After an error it is done once none of its transfers touches
  * the buffers any more. */
 bool ct_plan_step(struct ct_plan *plan);
@@ -124,8 +124,8 @@ void ct_plan_wait(struct ct_plan *plan);
 /* Its result, once it is done; frees it. */
 int ct_plan_finish(struct ct_plan *plan);
 
-/* All of it: starts, drives, finishes. */
-int ct_run(const struct ct_run_args *args);
+/* All of it: starts, drives, finishes. Completes args. */
+int ct_run(struct ct_run_args *args);
 
 /*
  * The shm_coll: memory that all ranks of a context share, where each has room to write into and the
