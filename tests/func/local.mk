@@ -152,6 +152,7 @@ func_tests = \
 	tests/func/p2p.test \
 	tests/func/coll.test \
 	tests/func/comm.test \
+	tests/func/calibration.test \
 	tests/func/errors.test \
 	tests/func/environment.test \
 	tests/func/errhandlers.test \
