@@ -111,6 +111,7 @@ EXTRA_DIST += bench/RESULTS.md bench/results_page \
 	bench/results/host-collectives.json \
 	bench/results/host-messages-2-ranks.json \
 	bench/results/host-messages.json \
+	bench/results/ib.json \
 	bench/results/idle.json \
 	bench/results/memory.json \
 	bench/results/simulator.json \
