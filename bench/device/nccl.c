@@ -43,14 +43,14 @@ static nccl_comm comm;
 static int       rank, size;
 static char      version_text[32];
 
-static int said(const char *call, int rc)
+static int nccl_checked(const char *call, int rc)
 {
     if (rc != 0) {
         fprintf(stderr, "rank %d: nccl%s: %s\n", rank, call, nccl.GetErrorString(rc));
     }
     return rc == 0 ? 0 : -1;
 }
-#define NCCL(name, args) said(#name, nccl.name args)
+#define NCCL(name, args) nccl_checked(#name, nccl.name args)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 

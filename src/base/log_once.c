@@ -39,8 +39,8 @@ void ct_log_once(struct ct_log_once *s, const struct ct_log *log, const char *fo
 {
     const uint64_t digest = ct_fnv1a(CT_FNV1A_START, text, strlen(text));
     const bool     first = s == NULL || take(s);
-    const bool     said = !first && await_logged(s, limit_ms) && s->text == digest;
-    if (!said && log->level >= CT_LOG_ERROR) {
+    const bool     logged = !first && await_logged(s, limit_ms) && s->text == digest;
+    if (!logged && log->level >= CT_LOG_ERROR) {
         ct_log_write(log, CT_LOG_ERROR, folder, "%s", text);
     }
     if (first && s != NULL) {

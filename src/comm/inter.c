@@ -44,12 +44,12 @@ static int leaders_swap(struct ct_comm *comm, const void *send, size_t send_byte
 /* Hands what local rank `root` has, or its error, to all of the group; returns the error. */
 static int tell(struct ct_comm *comm, uint32_t root, int error, void *data, size_t bytes)
 {
-    int32_t said = error;
-    int     rc = ct_comms_bcast(comm, root, &said, sizeof said);
-    if (rc == CTRAN_SUCCESS && said == CTRAN_SUCCESS && bytes > 0) {
+    int32_t shared = error;
+    int     rc = ct_comms_bcast(comm, root, &shared, sizeof shared);
+    if (rc == CTRAN_SUCCESS && shared == CTRAN_SUCCESS && bytes > 0) {
         rc = ct_comms_bcast(comm, root, data, bytes);
     }
-    return rc != CTRAN_SUCCESS ? rc : said;
+    return rc != CTRAN_SUCCESS ? rc : shared;
 }
 
 int ct_inter_swap(struct ct_comm *comm, const void *send, size_t send_bytes, void *recv,

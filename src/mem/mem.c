@@ -65,7 +65,7 @@ void ct_mem_fini(struct ct_process *p)
         return;
     }
     ct_mem_area_fini(p);
-    ct_mem_wishes_fini(p);
+    ct_mem_registrations_fini(p);
     if (p->gpu != NULL) {
         ct_mem_imports_fini(p);
         ct_mem_pool_fini(p);

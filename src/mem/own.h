@@ -199,7 +199,7 @@ void ct_mem_imports_fini(struct ct_process *p);
 void ct_mem_pinned_fini(struct ct_process *p);
 void ct_mem_small_fini(struct ct_process *p);
 void ct_mem_pool_fini(struct ct_process *p);
-void ct_mem_wishes_fini(struct ct_process *p);
+void ct_mem_registrations_fini(struct ct_process *p);
 
 /* Keeps the device of the rank entered. */
 int ct_mem_enter_mine(struct ct_process *p, struct ct_gpu_visit *v);

@@ -148,7 +148,7 @@ int ct_mem_deregister(struct ct_process *p, void *base)
     return known ? CTRAN_SUCCESS : CTRAN_ERR_BASE;
 }
 
-void ct_mem_wishes_fini(struct ct_process *p)
+void ct_mem_registrations_fini(struct ct_process *p)
 {
     struct ct_mem_registration *user_reg, *next;
     HASH_ITER (hh, p->mem->user_regs.all, user_reg, next) {

@@ -133,8 +133,8 @@ static void fail(struct ct_attach *v, unsigned i, uint64_t place)
 {
     enum { MOST_REST = 256 };
     const bool theirs = errno == ENOENT || errno == ESRCH || errno == ESTALE || errno == ERANGE;
-    if (!v->said) {
-        v->said = true;
+    if (!v->logged) {
+        v->logged = true;
         ct_info(v->log,
                 "cannot map the exposed memory of pid %d (%s): messages go as from private memory",
                 v->pid, strerror(errno));

@@ -61,7 +61,7 @@ struct ct_attach {
     uint32_t tried;                  /* changes of the list at the last try */
     unsigned failed;                 /* the last that could not be mapped: where on the list, */
     uint64_t failed_at;              /* and its place; 0: none */
-    bool     said;                   /* that one has failed */
+    bool     logged;                 /* that one has failed */
 };
 
 /* Where the peer's len_bytes at addr lie here; NULL: that is not exposed memory, or, logged once at

@@ -238,8 +238,8 @@ static void *map_next(struct ct_expose *c, size_t len, size_t align, uint64_t *p
 
 /* ---- get and put ----------------------------------------------------------------------------- */
 
-/* Why there is no range, which is said once the lock is free; errno has more. */
-enum lack { NOBODY, FULL, NO_FILE, SAID, NO_MEMORY };
+/* Why there is no range, which is logged once the lock is free; errno has more. */
+enum lack { NOBODY, FULL, NO_FILE, LOGGED, NO_MEMORY };
 
 static void log_lack(struct ct_process *p, size_t len, enum lack lack, int why)
 {
@@ -256,7 +256,7 @@ static void log_lack(struct ct_process *p, size_t len, enum lack lack, int why)
         ct_info(&p->log, "%zu bytes are private: no exposed memory (%s)", len, strerror(why));
         break;
     case NOBODY:
-    case SAID:
+    case LOGGED:
         break;
     }
 }
@@ -270,7 +270,7 @@ static void *make_range(struct ct_expose *c, size_t len, size_t align, enum lack
         return NULL;
     }
     if (c->fd < 0 && c->failed) {
-        *lack = SAID;
+        *lack = LOGGED;
         return NULL;
     }
     if (c->fd < 0 && !make_file(c)) {

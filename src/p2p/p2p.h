@@ -35,7 +35,7 @@ struct ct_p2p_stage;
 enum ct_p2p_state {
     /* A send. */
     CT_P2P_SENDING,     /* eager, or not handed over yet */
-    CT_P2P_ANNOUNCED,   /* the receiver is told, or about to be, and has not answered */
+    CT_P2P_RENDEZVOUS,  /* the receiver is told, or about to be, and has not answered */
     CT_P2P_WITHDRAWING, /* the same, and it is to be taken back */
     CT_P2P_IN_PIECES,   /* the receiver gets it in messages */
     CT_P2P_PUTTING,     /* a transport reads its memory */

@@ -15,7 +15,7 @@
  * all bytes are matched, never takes what belongs to the next start.
  *
  * Bounds. At most WINDOW runs are under way; one shorter than SMALL_BYTES waits while another is,
- * for company. What travels unasked is bounded, too: after UNASKED_BYTES a run is sent that waits
+ * for company. What travels unasked is bounded, too: after EAGER_BYTES a run is sent that waits
  * for its receiver, which then has taken all before it.
  *
  * Memory in pieces (a datatype with gaps), or that is not plain, goes by way of a flat copy, made
@@ -31,7 +31,7 @@
 #include "p2p/state.h"
 #include "pmi/pmi.h"
 
-enum { WINDOW = 8, SMALL_BYTES = 16 << 10, RUN_BYTES = 1 << 20, UNASKED_BYTES = 64 << 10 };
+enum { WINDOW = 8, SMALL_BYTES = 16 << 10, RUN_BYTES = 1 << 20, EAGER_BYTES = 64 << 10 };
 
 static const uint64_t HELLO_BIT = UINT64_C(1) << 60, RUN_BIT = UINT64_C(1) << 59; /* of contexts */
 
@@ -43,7 +43,7 @@ struct run {
     struct ct_part   *part;
     bool              used, asks;
     size_t            from_bytes, len_bytes;
-    size_t            unasked_bytes; /* sent before it */
+    size_t            eager_bytes; /* sent before it */
 };
 
 struct hello {
@@ -74,7 +74,7 @@ struct ct_part {
 
     /* A send: partitions marked so far, and those that have not gone yet. */
     uint32_t nready, nwaiting, next;
-    size_t   unasked_bytes, taken_bytes; /* sent unasked so far, and surely received */
+    size_t   eager_bytes, taken_bytes; /* sent unasked so far, and surely received */
     uint8_t *state;
 
     /* A receive: the bytes that each partition still lacks. */
@@ -138,7 +138,7 @@ static void run_sent(struct ct_process *p, struct ct_request *base) CT_IN_DOMAIN
     if (base->error != CTRAN_SUCCESS) {
         part->error = part->error != CTRAN_SUCCESS ? part->error : base->error;
     } else if (run->asks) {
-        part->taken_bytes = ct_max_size(part->taken_bytes, run->unasked_bytes);
+        part->taken_bytes = ct_max_size(part->taken_bytes, run->eager_bytes);
     }
     advance(part);
 }
@@ -160,9 +160,9 @@ static void send_run(struct ct_part *part, uint32_t first, uint32_t n) CT_IN_DOM
     part->begun_bytes += len;
     part->nrunning++;
     *run = (struct run){.part = part, .used = true};
-    run->asks = !fits || part->unasked_bytes - part->taken_bytes + len > UNASKED_BYTES;
-    run->unasked_bytes = part->unasked_bytes;
-    part->unasked_bytes += run->asks ? 0 : len;
+    run->asks = !fits || part->eager_bytes - part->taken_bytes + len > EAGER_BYTES;
+    run->eager_bytes = part->eager_bytes;
+    part->eager_bytes += run->asks ? 0 : len;
     ct_p2p_prepare(part->p, &run->req, false, part->args.ep, key, &area);
     run->req.base.orphan = true;
     run->req.base.release = run_sent;

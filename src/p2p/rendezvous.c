@@ -182,7 +182,7 @@ void ct_rndv_send(struct ct_p2p_req *req)
 {
     const enum ct_p2p_memory memory = ct_p2p_memory_of(req->ep, &req->area);
     ct_rndv_enter(req);
-    req->state = CT_P2P_ANNOUNCED;
+    req->state = CT_P2P_RENDEZVOUS;
     req->moved_bytes = 0;
     req->want_bytes = 0;
     struct ct_wire_rts wire = {
@@ -292,9 +292,9 @@ static void withdraw_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
 
 void ct_rndv_withdraw(struct ct_p2p_req *req, int error)
 {
-    bool announced = ct_list_empty(&req->op.node); /* else rts_taken comes back here */
+    bool announcement_left = ct_list_empty(&req->op.node); /* else rts_taken comes back here */
     req->give_up = req->give_up != CTRAN_SUCCESS ? req->give_up : error;
-    if (req->state != CT_P2P_ANNOUNCED || !announced) {
+    if (req->state != CT_P2P_RENDEZVOUS || !announcement_left) {
         return;
     }
     struct ct_wire_withdraw wire = {req->id};
@@ -313,7 +313,7 @@ static void on_cts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
         ct_p2p_kind_bar_device(from);
     }
     struct ct_p2p_req *req = ct_rndv_find(from, wire.sender_id);
-    if (req == NULL || (req->state != CT_P2P_ANNOUNCED && req->state != CT_P2P_WITHDRAWING) ||
+    if (req == NULL || (req->state != CT_P2P_RENDEZVOUS && req->state != CT_P2P_WITHDRAWING) ||
         wire.want_bytes > req->area.len_bytes) {
         ct_rndv_refuse(from, wire.receiver_id, CTRAN_ERR_OTHER);
         return;
@@ -340,7 +340,7 @@ static void on_fin(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
         return;
     }
     struct ct_p2p_req *req = ct_rndv_find(from, wire.sender_id);
-    if (req != NULL && (req->state == CT_P2P_ANNOUNCED || req->state == CT_P2P_WITHDRAWING)) {
+    if (req != NULL && (req->state == CT_P2P_RENDEZVOUS || req->state == CT_P2P_WITHDRAWING)) {
         ct_p2p_complete(req, req->state == CT_P2P_WITHDRAWING ? req->give_up : CTRAN_SUCCESS);
     }
 }

@@ -87,7 +87,7 @@ static int read_entry(const struct ct_machine *m, const struct ct_text *t, struc
 static int read_map(const struct ct_machine *m, struct ct_text *t, uint32_t local_rank,
                     struct entry *mine, bool *found)
 {
-    uint8_t        said[LOCAL_RANKS] = {0};
+    uint8_t        assigned[LOCAL_RANKS] = {0};
     struct ct_word text;
     struct entry   e;
     while (ct_text_entry(t, &text)) {
@@ -95,7 +95,7 @@ static int read_map(const struct ct_machine *m, struct ct_text *t, uint32_t loca
         if (rc != CTRAN_SUCCESS) {
             return rc;
         }
-        if (said[e.local_rank]++ > 0) {
+        if (assigned[e.local_rank]++ > 0) {
             return ct_text_fail(t, text.at, "local rank %u was given before", e.local_rank);
         }
         if (e.local_rank == local_rank) {

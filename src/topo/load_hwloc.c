@@ -279,8 +279,8 @@ static const char *netdev_of(struct reading *r, hwloc_obj_t pci, unsigned port)
 {
     for (hwloc_obj_t net = NULL;
          pci != NULL && (net = next_os(r, pci, HWLOC_OBJ_OSDEV_NETWORK, net)) != NULL;) {
-        const unsigned long said = strtoul(info(net, "Port"), NULL, 10);
-        if (said == port || (said == 0 && port == 1)) {
+        const unsigned long given_port = strtoul(info(net, "Port"), NULL, 10);
+        if (given_port == port || (given_port == 0 && port == 1)) {
             return net->name;
         }
     }

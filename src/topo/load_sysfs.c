@@ -106,11 +106,11 @@ static uint32_t rate(const char *text)
 
 static void read_adapter(struct reading *r, struct ct_nic *nic)
 {
-    char version[32], board[32], text[64];
+    char version[32], id[32], text[64];
     ct_sysfs_read(version, sizeof version, "%s/class/infiniband/%s/fw_ver", r->root, r->device);
-    ct_sysfs_read(board, sizeof board, "%s/class/infiniband/%s/board_id", r->root, r->device);
-    snprintf(text, sizeof text, "%s%s%s", version,
-             version[0] != '\0' && board[0] != '\0' ? " " : "", board);
+    ct_sysfs_read(id, sizeof id, "%s/class/infiniband/%s/board_id", r->root, r->device);
+    snprintf(text, sizeof text, "%s%s%s", version, version[0] != '\0' && id[0] != '\0' ? " " : "",
+             id);
     ct_machine_text(nic->firmware, sizeof nic->firmware, text);
     if (ct_sysfs_read(text, sizeof text, "%s/class/infiniband/%s/node_guid", r->root, r->device) &&
         guid(text) != 0) {

@@ -12,7 +12,7 @@ struct map {
     const struct ct_machine *m;
     struct ct_text           t;
     struct ct_rail_side     *gpus, *numas;
-    const char              *said[2][CT_RAIL_OWNERS]; /* where in the text; [1] of NUMA nodes */
+    const char              *entry_at[2][CT_RAIL_OWNERS]; /* where in the text; [1] of NUMA nodes */
 };
 
 /* "numa:N", N the system's number. */
@@ -156,17 +156,17 @@ static int read_entry(struct map *map, struct ct_word entry)
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    if (map->said[numa][owner] != NULL) {
+    if (map->entry_at[numa][owner] != NULL) {
         char           first[16] = "";
         struct ct_text before = map->t;
         before.name = "";
         before.why = first;
         before.cap = sizeof first;
-        (void)ct_text_fail(&before, map->said[numa][owner], "%s", "");
+        (void)ct_text_fail(&before, map->entry_at[numa][owner], "%s", "");
         return ct_text_fail(&map->t, who.at, "%.*s was given before, at %s", CT_WORD_ARG(who),
                             first + 1);
     }
-    map->said[numa][owner] = who.at;
+    map->entry_at[numa][owner] = who.at;
     return read_rail(map, value, numa ? map->numas : map->gpus, owner);
 }
 

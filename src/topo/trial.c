@@ -37,21 +37,21 @@ static void prepare(void)
 static _Noreturn void try_it(int (*fn)(void *arg), void *arg, int out)
 {
     prepare();
-    const char said = fn(arg) == 0 ? CT_TRIAL_DONE : CT_TRIAL_FAILED;
-    _exit(write(out, &said, 1) == 1 ? 0 : 1);
+    const char result = fn(arg) == 0 ? CT_TRIAL_DONE : CT_TRIAL_FAILED;
+    _exit(write(out, &result, 1) == 1 ? 0 : 1);
 }
 
 /* What the child has said; the program may have SIGCHLD ignored, and then there is no status. */
 static enum ct_trial hear(pid_t child, int in)
 {
-    char    said = CT_TRIAL_ENDED;
+    char    result = CT_TRIAL_ENDED;
     ssize_t n;
     do {
-        n = read(in, &said, 1);
+        n = read(in, &result, 1);
     } while (n < 0 && errno == EINTR);
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
     }
-    return n == 1 ? (enum ct_trial)said : CT_TRIAL_ENDED;
+    return n == 1 ? (enum ct_trial)result : CT_TRIAL_ENDED;
 }
 
 enum ct_trial ct_trial(int (*fn)(void *arg), void *arg)

@@ -28,8 +28,8 @@ static void take_number(const char *text)
     (void)emu_number("EMU_NUMBER", 5, 2, 9);
 }
 
-/* The child's exit status; what it wrote to stderr is in `said`. */
-static int in_child(void (*take)(const char *text), const char *text, char (*said)[512])
+/* The child's exit status; what it wrote to stderr is in `written`. */
+static int in_child(void (*take)(const char *text), const char *text, char (*written)[512])
 {
     int ends[2], status;
     assert_int_equal(0, pipe(ends));
@@ -43,7 +43,7 @@ static int in_child(void (*take)(const char *text), const char *text, char (*sai
     close(ends[1]);
     FILE *const all = fdopen(ends[0], "r");
     assert_non_null(all);
-    (*said)[fread(*said, 1, sizeof *said - 1, all)] = '\0';
+    (*written)[fread(*written, 1, sizeof *written - 1, all)] = '\0';
     (void)fclose(all);
     assert_int_equal(child, waitpid(child, &status, 0));
     assert_true(WIFEXITED(status));
@@ -75,24 +75,24 @@ static void test_lists_that_are_none(void **state)
         "open",    "open=",    "open=0", "open=-1",        "open=x",           "=1",       ":1=2",
         "open:=1", "open:0=1", "open:1", "open=1;close=2", "open=99999999999", "open=1,,",
     };
-    char said[512], many[1024] = "";
+    char written[512], many[1024] = "";
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(1, in_child(take_list, bad[i], &said));
-        assert_non_null(strstr(said, "the emulation: EMU_FAIL is \""));
-        assert_non_null(strstr(said, bad[i]));
+        assert_int_equal(1, in_child(take_list, bad[i], &written));
+        assert_non_null(strstr(written, "the emulation: EMU_FAIL is \""));
+        assert_non_null(strstr(written, bad[i]));
     }
     for (unsigned i = 0; i < 33; i++) {
         strcat(many, "open=1,");
     }
-    assert_int_equal(1, in_child(take_list, many, &said));
-    assert_int_equal(0, in_child(take_list, many + strlen("open=1,"), &said));
+    assert_int_equal(1, in_child(take_list, many, &written));
+    assert_int_equal(0, in_child(take_list, many + strlen("open=1,"), &written));
 }
 
 static void test_numbers(void **state)
 {
     static const char *const bad[] = {"1", "10", "-3", "x", "3x", " 3", "99999999999999999999"};
-    char                     said[512];
+    char                     written[512];
     (void)state;
     assert_int_equal(5, emu_number("EMU_NUMBER_THAT_IS_NOT_SET", 5, 2, 9));
     assert_int_equal(0, setenv("EMU_NUMBER", "", 1));
@@ -100,8 +100,8 @@ static void test_numbers(void **state)
     assert_int_equal(0, setenv("EMU_NUMBER", "9", 1));
     assert_int_equal(9, emu_number("EMU_NUMBER", 5, 2, 9));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(1, in_child(take_number, bad[i], &said));
-        assert_non_null(strstr(said, "give a number of 2 to 9"));
+        assert_int_equal(1, in_child(take_number, bad[i], &written));
+        assert_non_null(strstr(written, "give a number of 2 to 9"));
     }
 }
 

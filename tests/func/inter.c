@@ -99,7 +99,7 @@ static void talk(const struct pair *p)
 {
     ctran_request_t sends[MOST];
     ctran_status_t  status;
-    int             out[MOST], heard[MOST] = {0};
+    int             out[MOST], counts[MOST] = {0};
     for (int r = 0; r < p->m; r++) {
         out[r] = check_rank * 1000 + p->theirs[r];
         OK(ctran_isend(&out[r], 1, CTRAN_INT, r, 5, p->inter, &sends[r]));
@@ -113,7 +113,7 @@ static void talk(const struct pair *p)
         OK(ctran_recv(&in, 1, CTRAN_INT, wild ? CTRAN_ANY_SOURCE : i, 5, p->inter, &status));
         EXPECT(wild || status.CTRAN_SOURCE == i);
         EXPECT_EQ(p->theirs[status.CTRAN_SOURCE] * 1000 + check_rank, in);
-        EXPECT_EQ(0, heard[status.CTRAN_SOURCE]++);
+        EXPECT_EQ(0, counts[status.CTRAN_SOURCE]++);
     }
     OK(ctran_waitall(p->m, sends, CTRAN_STATUSES_IGNORE));
     /* Nobody's next round comes into this one's wildcards. */

@@ -211,16 +211,16 @@ static void be_asked(ctran_comm_t comm, const char *fifo)
 {
     static int32_t in[LONG];
     char           line[1024];
-    FILE          *said = fopen(fifo, "r");
-    EXPECT(said != NULL);
+    FILE          *lines = fopen(fifo, "r");
+    EXPECT(lines != NULL);
     do {
-        EXPECT(fgets(line, sizeof line, said) != NULL);
+        EXPECT(fgets(line, sizeof line, lines) != NULL);
     } while (strstr(line, "waits for 1 operation") == NULL);
     EXPECT(strstr(line, "a send of 1200000 bytes to rank 1 of the job with tag 2;") != NULL);
     OK(ctran_send(in, LONG, CTRAN_INT32_T, 0, TAG_LATER, comm));
     OK(ctran_recv(in, LONG, CTRAN_INT32_T, 0, TAG_LONG, comm, CTRAN_STATUS_IGNORE));
     compare(in, LONG, TAG_LONG);
-    fclose(said);
+    fclose(lines);
 }
 
 static int owing(const char *fifo)

@@ -26,11 +26,11 @@ tests_func_coll_LDADD = $(func_ldadd)
 tests_func_comm_SOURCES = tests/func/comm.c $(func_check)
 tests_func_comm_LDADD = $(func_ldadd)
 # Memory that the ranks of a host map.
-check_PROGRAMS += tests/func/lent
-dist_check_SCRIPTS += tests/func/lent.test
-TESTS += tests/func/lent.test
-tests_func_lent_SOURCES = tests/func/lent.c $(func_check)
-tests_func_lent_LDADD = $(func_ldadd)
+check_PROGRAMS += tests/func/alloc_mem
+dist_check_SCRIPTS += tests/func/alloc_mem.test
+TESTS += tests/func/alloc_mem.test
+tests_func_alloc_mem_SOURCES = tests/func/alloc_mem.c $(func_check)
+tests_func_alloc_mem_LDADD = $(func_ldadd)
 # Cycles of init and finalize, and sessions.
 check_PROGRAMS += tests/func/cycles
 dist_check_SCRIPTS += tests/func/cycles.test

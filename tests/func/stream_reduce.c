@@ -86,7 +86,7 @@ static bool is_integer(enum ct_scalar scalar)
 }
 
 /* The bytes of an element that say something: a long double's last ones do not. */
-static size_t said_bytes(const struct ct_dtype *type)
+static size_t value_bytes(const struct ct_dtype *type)
 {
     return type->scalar == CT_SCALAR_LDBL ? 10 : (size_t)type->extent_bytes;
 }
@@ -106,7 +106,7 @@ static bool same(const struct ct_dtype *type, const char *a, const char *b)
         memcpy(y, b, sizeof y);
         return x[0] == y[0] && x[1] == y[1];
     }
-    return memcmp(a, b, said_bytes(type)) == 0;
+    return memcmp(a, b, value_bytes(type)) == 0;
 }
 
 static void fill(const struct ct_dtype *type, size_t count, uint64_t seed)

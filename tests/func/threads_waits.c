@@ -54,31 +54,31 @@ void run_handover(void)
 
 /* ---- requests of another --------------------------------------------------------------------- */
 
-enum { LENT = 10, LONG = 40000 };
+enum { PASSED = 10, LONG = 40000 };
 
-static ctran_request_t lent[MEMBERS][2 * LENT];
+static ctran_request_t passed[MEMBERS][2 * PASSED];
 
 /* Starts sends and receives that the next member completes. */
-static void lend(struct member *m)
+static void pass_requests(struct member *m)
 {
     const size_t lens[] = {1, 100, LONG};
-    char        *in[LENT], *out[LENT];
+    char        *in[PASSED], *out[PASSED];
     for (int round = 0; round < 10; round++) {
-        for (int i = 0; i < LENT; i++) {
+        for (int i = 0; i < PASSED; i++) {
             size_t len = lens[i % 3];
             in[i] = guarded_new(len);
             out[i] = malloc(len);
             EXPECT(out[i] != NULL);
             content_fill(out[i], len, key_of(check_rank, next_rank(), m->me, i));
             OK(ctran_irecv(in[i], (ctran_count_t)len, CTRAN_BYTE, last_rank(), i, m->comm,
-                           &lent[m->me][i]));
+                           &passed[m->me][i]));
             OK(ctran_isend(out[i], (ctran_count_t)len, CTRAN_BYTE, next_rank(), i, m->comm,
-                           &lent[m->me][LENT + i]));
+                           &passed[m->me][PASSED + i]));
         }
         team_meet();
-        OK(ctran_waitall(2 * LENT, lent[(m->me + 1) % MEMBERS], CTRAN_STATUSES_IGNORE));
+        OK(ctran_waitall(2 * PASSED, passed[(m->me + 1) % MEMBERS], CTRAN_STATUSES_IGNORE));
         team_meet();
-        for (int i = 0; i < LENT; i++) {
+        for (int i = 0; i < PASSED; i++) {
             EXPECT_CONTENT(in[i], lens[i % 3], key_of(last_rank(), check_rank, m->me, i));
             guarded_free(in[i]);
             free(out[i]);
@@ -88,7 +88,7 @@ static void lend(struct member *m)
 
 void run_others_requests(void)
 {
-    team_run(lend, NULL);
+    team_run(pass_requests, NULL);
 }
 
 /* ---- cancelling ------------------------------------------------------------------------------ */
@@ -101,7 +101,7 @@ static void cancel_waited(struct member *m)
     ctran_status_t status;
     int            gone = 0, none;
     for (int i = 0; i < CANCELS; i++) {
-        ctran_request_t *req = &lent[m->me / 2][i % (2 * LENT)];
+        ctran_request_t *req = &passed[m->me / 2][i % (2 * PASSED)];
         if (m->me % 2 == 0) {
             OK(ctran_irecv(&none, 1, CTRAN_INT, CTRAN_ANY_SOURCE, NEVER, m->comm, req));
         }

@@ -24,7 +24,7 @@ struct far {
     bool                proving, proved;
     struct ct_auth      auth;
     struct ct_tcp_hello hello;
-    size_t              told, heard; /* bytes of the hello; bytes heard before the proof */
+    size_t              told, received; /* bytes of the hello; bytes heard before the proof */
 };
 
 static struct {
@@ -203,8 +203,8 @@ static void prove_peer(struct far *far, struct fuzz *f)
     }
     n = far->proved ? 0 : recv(far->fd, bytes, sizeof bytes, 0);
     if (n > 0) {
-        far->heard += (size_t)n;
-        FUZZ_CHECK(far->ours || far->heard <= MOST_TOLD);
+        far->received += (size_t)n;
+        FUZZ_CHECK(far->ours || far->received <= MOST_TOLD);
         far->proved = ct_auth_feed(&far->auth, bytes, (size_t)n, &taken) == CTRAN_SUCCESS;
     }
     len = ct_auth_output(&far->auth, &out);

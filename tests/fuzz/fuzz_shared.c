@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What ranks of a job publish: records, with the addresses of transports in them; pairs of shared
- * memory, whose cells a producer may fill with anything at any time; lists of lent memory, in which
- * the same goes for every word, as in offers of reads; addresses as text.
+ * memory, whose cells a producer may fill with anything at any time; lists of exposed memory, in
+ * which the same goes for every word, as in offers of reads; addresses as text.
  */
 #include "fuzz.h"
 
@@ -182,7 +182,7 @@ static void ring(struct fuzz *f)
     free(memory[1]);
 }
 
-/* ---- lent memory ----------------------------------------------------------------------------- */
+/* ---- exposed memory -------------------------------------------------------------------------- */
 
 enum { FILE_BYTES = 1 << 16, RANGES = 3 };
 
@@ -190,14 +190,13 @@ static struct ct_expose_list list;
 static _Atomic uint32_t      blind;
 
 /* The peer's file, as it makes it, or one without a seal. */
-static int lent_file(bool sealed)
+static int exposed_file(bool sealed)
 {
     struct stat st;
-    const int   fd = memfd_create("lent", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    const int   fd = memfd_create("exposed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     FUZZ_CHECK(fd >= 0 && ftruncate(fd, FILE_BYTES) == 0 && fstat(fd, &st) == 0);
     FUZZ_CHECK(!sealed || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0);
-    list =
-        (struct ct_expose_list){.changes = 1, .fd = fd, .device = st.st_dev, .inode = st.st_ino};
+    list = (struct ct_expose_list){.changes = 1, .fd = fd, .device = st.st_dev, .inode = st.st_ino};
     return fd;
 }
 
@@ -241,11 +240,11 @@ static void write_shelf(struct fuzz *f)
 }
 
 /* All that is found can be read and written. */
-static void lent(struct fuzz *f)
+static void exposed(struct fuzz *f)
 {
     struct ct_attach view = {
         .theirs = &list, .blind = &blind, .log = &process.log, .pid = getpid()};
-    const int fd = lent_file(fuzz_below(f, 8) > 0);
+    const int fd = exposed_file(fuzz_below(f, 8) > 0);
     while (f->left > 0) {
         write_shelf(f);
         const uint64_t addr = near_page(f), len = near_page(f);
@@ -314,7 +313,7 @@ static void write_offer(struct fuzz *f, struct ct_shm_offer *o)
     }
 }
 
-/* The owner copies from what it has exposed alone, to what its peer has lent alone. */
+/* The owner copies from what it has exposed alone, to what its peer has exposed alone. */
 static void offer(struct fuzz *f)
 {
     struct ct_attach view = {
@@ -322,7 +321,7 @@ static void offer(struct fuzz *f)
     struct ct_shm_mate  reader = {.gone = lives, .exposed = was_exposed, .view = &view};
     struct ct_shm_offer o = {.key = TOKEN};
     _Atomic uint32_t    word = 1;
-    const int           fd = lent_file(true);
+    const int           fd = exposed_file(true);
     sent = calloc(1, SENT_BYTES);
     FUZZ_CHECK(sent != NULL);
     list.ranges[0].place = 4096;
@@ -347,7 +346,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         address(&f);
         break;
     case 5:
-        lent(&f);
+        exposed(&f);
         break;
     case 6:
         offer(&f);

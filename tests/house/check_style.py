@@ -31,6 +31,23 @@ WORDS = [
     (r"/(wor[k]|far[m]|roo[t]|hom[e])/[a-z]", "a path of one machine"),
     (r"(?i)deb[i]an\.org|pyp[i]\.org|python[h]osted|npm[j]s|github[u]sercontent", "a package host"),
 ]
+# Words that once stood here for what the field has words for, and what to say. They are looked for
+# in file names and in identifiers; some are ordinary words in a sentence.
+OLD_WORDS = {
+    "board": "shm_coll", "boards": "shm_coll", "kin": "family", "hub": "router", "relay": "router",
+    "lend": "expose", "lends": "expose", "lent": "attached or exposed", "lender": "owner",
+    "lending": "expose", "borrow": "attach", "borrowed": "attached", "borrower": "reader",
+    "seat": "placement or core", "seats": "placement or core", "card": "record or adapter",
+    "cards": "record or adapter", "spot": "location", "spots": "location",
+    "whereabouts": "location key", "news": "events", "roll": "shm_allgather", "wish": "config",
+    "wishes": "config", "crowded": "oversubscribed", "announced": "rendezvous",
+    "unasked": "eager", "heard": "received", "said": "sent or told",
+}
+# Where an old word is right: names that others gave, and words that mean something else there.
+# relay is old in the launcher alone; an algorithm's rank relays a block.
+KEPT_NAMES = ("board_id", "CT_RELAY", "NEWS")
+KEPT_WORDS = [("launcher/", "announced"), ("src/", "relay"), ("tests/", "relay"),
+              ("tools/", "relay")]
 BINARY = (".xz", ".gz", ".png", ".bin")
 
 
@@ -88,13 +105,32 @@ def check_text(name, lines):
                 yield f"{name}:{number}: {what}: {line.strip()[:60]}"
 
 
+def old_words(name, words):
+    return [w for w in words if w in OLD_WORDS and
+            not any(w == kept and name.startswith(top) for top, kept in KEPT_WORDS)]
+
+
+def check_words(name, text):
+    """Identifiers of C that have an old word in them; comments and strings may."""
+    base = name.rsplit("/", 1)[-1]
+    if base not in KEPT_NAMES:
+        for word in old_words(name, re.split(r"[^a-z]+", base.lower())):
+            yield f"{name}: {word} in a file's name; say {OLD_WORDS[word]}"
+    if not name.endswith(CODE + (".inc",)):
+        return
+    code = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"', " ", text, flags=re.S)
+    for found in sorted(set(re.findall(r"\b[A-Za-z_]\w+\b", code)) - set(KEPT_NAMES)):
+        for word in old_words(name, found.lower().split("_")):
+            yield f"{name}: {word} in {found}; say {OLD_WORDS[word]}"
+
+
 def check(root, name):
     try:
         text = (root / name).read_text(encoding="utf-8")
     except UnicodeDecodeError:
         return [f"{name}: not UTF-8"]
     lines = text.splitlines()
-    found = list(check_text(name, lines))
+    found = list(check_text(name, lines)) + list(check_words(name, text))
     if name.endswith(CODE):
         found += check_code(name, lines)
     if name.endswith(CODE + SCRIPT) or name in PROGRAMS:

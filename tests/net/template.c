@@ -135,9 +135,9 @@ static bool send_proof(struct conn *c)
 {
     const void *bytes;
     size_t      n = ct_auth_output(&c->auth, &bytes);
-    bool        said = n == 0 || say(c, bytes, n);
-    ct_auth_sent(&c->auth, said ? n : 0);
-    return said;
+    bool        sent = n == 0 || say(c, bytes, n);
+    ct_auth_sent(&c->auth, sent ? n : 0);
+    return sent;
 }
 
 /* False: not now. */

@@ -324,7 +324,7 @@ static uint32_t first_met(const struct prove *p, uint32_t me, uint32_t root)
 }
 
 /* CT_RELAY: once, the input if nothing has come, else the sum of what has. */
-static bool check_relay(struct prove *p, uint32_t me)
+static bool check_forwards(struct prove *p, uint32_t me)
 {
     unsigned sent = 0, received = 0;
     if (p->envs[me].nblk != 1) {
@@ -378,7 +378,7 @@ bool prove_check_steps(struct prove *p)
         if ((p->algo->traits & CT_TWO_SHOT) != 0 && !check_two_shot(p, me)) {
             return false;
         }
-        if ((p->algo->traits & CT_RELAY) != 0 && !check_relay(p, me)) {
+        if ((p->algo->traits & CT_RELAY) != 0 && !check_forwards(p, me)) {
             return false;
         }
     }

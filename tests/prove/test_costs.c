@@ -69,40 +69,41 @@ static void check_rings(struct prover *p, uint32_t n)
     check(p, c, "bidirectional_ring", CT_ALLGATHER, (struct costs){n / 2, m, m, 0, 0});
 }
 
-/* What seats of an allgather by recursive doubling have before exchange j: runs of `run` seats,
- * `stride` from one to the next. The first `far` exchanges are with far seats. */
+/* What virtual ranks of an allgather by recursive doubling have before exchange j: runs of `run`
+ * virtual ranks, `stride` from one to the next. The first `far` exchanges are with far virtual
+ * ranks. */
 struct runs {
     uint32_t run, stride;
 };
 
-static struct runs runs_before(uint32_t j, uint32_t seats, uint32_t far)
+static struct runs runs_before(uint32_t j, uint32_t vranks, uint32_t far)
 {
-    return j < far ? (struct runs){1, seats >> j} : (struct runs){1u << (j - far), seats >> far};
+    return j < far ? (struct runs){1, vranks >> j} : (struct runs){1u << (j - far), vranks >> far};
 }
 
-/* In how many messages a seat sends that: runs that begin with a pair, and the others. */
-static uint32_t parts_of(uint32_t seat, struct runs h, uint32_t seats, uint32_t pairs)
+/* In how many messages a virtual rank sends that: runs that begin with a pair, and the others. */
+static uint32_t parts_of(uint32_t vrank, struct runs h, uint32_t vranks, uint32_t pairs)
 {
-    uint32_t first = seat % h.stride / h.run * h.run;
-    return (first < pairs) + (first + seats - h.stride >= pairs);
+    uint32_t first = vrank % h.stride / h.run * h.run;
+    return (first < pairs) + (first + vranks - h.stride >= pairs);
 }
 
 static void check_doubling(struct prover *p, struct prove_case c, const char *name, uint32_t far)
 {
-    uint32_t k = 31u - (uint32_t)__builtin_clz(c.n), seats = 1u << k, pairs = c.n - seats;
+    uint32_t k = 31u - (uint32_t)__builtin_clz(c.n), vranks = 1u << k, pairs = c.n - vranks;
     uint32_t most = 0, blocks = pairs > 0 ? c.n - 1 : 0; /* to who sits out, at the end */
 
-    for (uint32_t j = 0; j < k; j++) { /* the first seat has most pairs */
-        struct runs h = runs_before(j, seats, far);
+    for (uint32_t j = 0; j < k; j++) { /* the first virtual rank has most pairs */
+        struct runs h = runs_before(j, vranks, far);
         uint32_t    rest = pairs % h.stride;
         blocks += (1u << j) + pairs / h.stride * h.run + (rest < h.run ? rest : h.run);
     }
-    for (uint32_t seat = 0; seat < seats; seat++) {
-        uint32_t sent = seat < pairs, received = sent;
+    for (uint32_t vrank = 0; vrank < vranks; vrank++) {
+        uint32_t sent = vrank < pairs, received = sent;
         for (uint32_t j = 0; j < k; j++) {
-            uint32_t bit = j < far ? seats >> (j + 1) : 1u << (j - far);
-            sent += parts_of(seat, runs_before(j, seats, far), seats, pairs);
-            received += parts_of(seat ^ bit, runs_before(j, seats, far), seats, pairs);
+            uint32_t bit = j < far ? vranks >> (j + 1) : 1u << (j - far);
+            sent += parts_of(vrank, runs_before(j, vranks, far), vranks, pairs);
+            received += parts_of(vrank ^ bit, runs_before(j, vranks, far), vranks, pairs);
         }
         sent = sent > received ? sent : received;
         most = sent > most ? sent : most;

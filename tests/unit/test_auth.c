@@ -264,16 +264,16 @@ static void test_garbage(void **state)
     uint64_t           seed = 5;
     keys(&key, &other);
     for (unsigned i = 0; i < 20000; i++) {
-        unsigned char  said[200] = {'c', 't', 'A', 'U', 1, 1, 40};
-        size_t         right = unit_below(&seed, 9), len = 1 + unit_below(&seed, sizeof said);
+        unsigned char  message[200] = {'c', 't', 'A', 'U', 1, 1, 40};
+        size_t         right = unit_below(&seed, 9), len = 1 + unit_below(&seed, sizeof message);
         struct ct_auth s;
-        for (size_t k = right; k < sizeof said; k++) {
-            said[k] = (unsigned char)unit_random(&seed);
+        for (size_t k = right; k < sizeof message; k++) {
+            message[k] = (unsigned char)unit_random(&seed);
         }
         begin(&s, &key, i % 2 ? CT_AUTH_ACCEPTS : CT_AUTH_CONNECTS, context);
         size_t taken, fed = 0;
         while (fed < len && s.result == CT_AGAIN) {
-            (void)ct_auth_feed(&s, said + fed, ct_min_size(len - fed, 1 + unit_below(&seed, 60)),
+            (void)ct_auth_feed(&s, message + fed, ct_min_size(len - fed, 1 + unit_below(&seed, 60)),
                                &taken);
             fed += taken;
         }
@@ -387,12 +387,11 @@ static void test_tag(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tag),
-        cmocka_unit_test(test_agree),  cmocka_unit_test(test_rest),
-        cmocka_unit_test(test_wrong),  cmocka_unit_test(test_replay),
-        cmocka_unit_test(test_damage), cmocka_unit_test(test_reflection),
-        cmocka_unit_test(test_wiped),  cmocka_unit_test(test_garbage),
-        cmocka_unit_test(test_hex),
+        cmocka_unit_test(test_tag),        cmocka_unit_test(test_agree),
+        cmocka_unit_test(test_rest),       cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_replay),     cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_reflection), cmocka_unit_test(test_wiped),
+        cmocka_unit_test(test_garbage),    cmocka_unit_test(test_hex),
     };
     const struct CMUnitTest without[] = {
         cmocka_unit_test(test_hex),

@@ -184,9 +184,9 @@ static void test_missing_facts(void **state)
     assert_true(m.nics[0].up);
     assert_int_equal(ct_machine_path_gpu_nic(&m, 0, 0), CT_PATH_PHB);
     ct_machine_complain(&m, &log_);
-    const char *said = unit_logged(&log_);
-    unit_contains(said, "of 2 of this machine's GPUs and NICs");
-    assert_int_equal(unit_count(said, "\n"), 1);
+    const char *logged = unit_logged(&log_);
+    unit_contains(logged, "of 2 of this machine's GPUs and NICs");
+    assert_int_equal(unit_count(logged, "\n"), 1);
 
     unit_machine(&m, MACHINE("0x1", PACKAGE("0", "0x1", "")), &log_);
     assert_int_equal(m.ngpus + m.nnics + m.nbridges, 0);

@@ -112,9 +112,9 @@ static void expect_own(const char *why)
 {
     struct ct_machine_view *view = share();
     assert_int_equal(ct_machine_discoveries(view), 0);
-    const char *said = unit_logged(&log_);
-    unit_contains(said, why);
-    assert_int_equal(unit_count(said, "\n"), 1);
+    const char *logged = unit_logged(&log_);
+    unit_contains(logged, why);
+    assert_int_equal(unit_count(logged, "\n"), 1);
     ct_machine_unshare(view);
 }
 

@@ -183,9 +183,9 @@ static void test_wrong_files(void **state)
     assert_string_equal(m.nics[0].firmware, "a version much longer than any");
     assert_int_equal(m.nics[0].numa, -1);
     assert_int_equal(m.nics[1].numa, -1);
-    const char *said = unit_logged(&log_);
-    unit_contains(said, "PCI device 0000:04:00.0 is at NUMA node 7");
-    assert_int_equal(unit_count(said, "\n"), 1);
+    const char *logged = unit_logged(&log_);
+    unit_contains(logged, "PCI device 0000:04:00.0 is at NUMA node 7");
+    assert_int_equal(unit_count(logged, "\n"), 1);
 }
 
 /* ---- network interfaces ---------------------------------------------------------------------- */

@@ -121,9 +121,9 @@ static void test_lost_gpu(void **state)
     assert_int_equal(m.ngpus, 3);
     assert_int_equal(m.gpus[1].pci.bus, 0x12);
     assert_string_equal(m.gpus[1].name, "NVIDIA Fake 2");
-    const char *said = unit_logged(&log_);
-    unit_contains(said, "nvmlDeviceGetPciInfo_v3 returns 15 for GPU 1");
-    assert_int_equal(unit_count(said, "\n"), 1);
+    const char *logged = unit_logged(&log_);
+    unit_contains(logged, "nvmlDeviceGetPciInfo_v3 returns 15 for GPU 1");
+    assert_int_equal(unit_count(logged, "\n"), 1);
 }
 
 static void test_no_driver(void **state)
@@ -164,9 +164,9 @@ static void test_broken(void **state)
     (void)state;
     read_as("mesh");
     assert_int_equal(m.ngpus, 2);
-    const char *said = unit_logged(&log_);
-    unit_contains(said, "libnvidia-ml.so.1 has no nvmlInit_v2");
-    assert_int_equal(unit_count(said, "\n"), 1);
+    const char *logged = unit_logged(&log_);
+    unit_contains(logged, "libnvidia-ml.so.1 has no nvmlInit_v2");
+    assert_int_equal(unit_count(logged, "\n"), 1);
 }
 
 static void test_no_library(void **state)

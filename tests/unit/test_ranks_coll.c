@@ -148,7 +148,7 @@ static void all_calls_exposed(struct rank *r, void *arg)
 }
 
 /* Two ranks read each other's long input where it lies, or ask for it. */
-static void test_lending(void **state)
+static void test_exposing(void **state)
 {
     static const char *const expose[] = {
         "CTRAN_COLL_SHM",       "1",  "CTRAN_SPIN", "0", "CTRAN_COLL_ATTACH", "always",
@@ -482,7 +482,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all),         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_shm_coll),    cmocka_unit_test(test_random),
-        cmocka_unit_test(test_lending),     cmocka_unit_test(test_no_shm_coll),
+        cmocka_unit_test(test_exposing),    cmocka_unit_test(test_no_shm_coll),
         cmocka_unit_test(test_past_caches), cmocka_unit_test(test_communicators),
         cmocka_unit_test(test_bars),        cmocka_unit_test(test_places),
         cmocka_unit_test(test_long_reduce), cmocka_unit_test(test_radices),

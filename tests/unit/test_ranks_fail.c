@@ -301,7 +301,7 @@ static void test_never_met(void **state)
 
 /* Rank 1 announces a long message, sends a short one behind it with the same tag, and is gone: the
  * first receive is the long one's and fails, the second has the short one. */
-static void announced(struct rank *r, void *arg)
+static void lost_rendezvous(struct rank *r, void *arg)
 {
     static char       mem[2][LONG];
     struct ct_p2p_req reqs[2];
@@ -333,11 +333,11 @@ static void announced(struct rank *r, void *arg)
     }
 }
 
-static void test_announced(void **state)
+static void test_rendezvous(void **state)
 {
     (void)state;
-    ranks_run(&(struct ranks_args){.n = 2, .body = announced});
-    ranks_run(&(struct ranks_args){.n = 2, .body = announced, .settings = PIECES});
+    ranks_run(&(struct ranks_args){.n = 2, .body = lost_rendezvous});
+    ranks_run(&(struct ranks_args){.n = 2, .body = lost_rendezvous, .settings = PIECES});
 }
 
 /* The launcher tells rank 0 of rank 2's death while it waits in a collective for rank 1, which
@@ -663,7 +663,7 @@ static void bad_record(struct rank *r, void *arg)
     }
 }
 
-static void test_bad_card(void **state)
+static void test_bad_record(void **state)
 {
     (void)state;
     int               version = CTRAN_ERR_VERSION, bootstrap = CTRAN_ERR_BOOTSTRAP;
@@ -682,9 +682,9 @@ int main(void)
         cmocka_unit_test(test_closed),        cmocka_unit_test(test_unknown_type),
         cmocka_unit_test(test_short_header),  cmocka_unit_test(test_false_answers),
         cmocka_unit_test(test_wrong_piece),   cmocka_unit_test(test_rubbish),
-        cmocka_unit_test(test_bad_card),      cmocka_unit_test(test_early_answer),
+        cmocka_unit_test(test_bad_record),    cmocka_unit_test(test_early_answer),
         cmocka_unit_test(test_last_word),     cmocka_unit_test(test_stranger),
-        cmocka_unit_test(test_never_met),     cmocka_unit_test(test_announced),
+        cmocka_unit_test(test_never_met),     cmocka_unit_test(test_rendezvous),
         cmocka_unit_test(test_dead_member),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ranks of one host do in memory that they share: rolls, which end when a rank is lost, and
- * the last message of a ring that wraps. Nobody dies really; a rank that is to be dead marks its
- * segment closed.
+ * What ranks of one host do in memory that they share: allgathers in shared memory, which end when
+ * a rank is lost, and the last message of a ring that wraps. Nobody dies really; a rank that is to
+ * be dead marks its segment closed.
  */
 #define CT_FOLDER "unit"
 #include <stdatomic.h>
@@ -27,9 +27,9 @@ static void play_dead(struct rank *r)
     atomic_store(&seg.head->state, CT_SHM_CLOSED); /* shared by address: nothing to close */
 }
 
-/* ---- rolls ----------------------------------------------------------------------------------- */
+/* ---- allgathers in shared memory ------------------------------------------------------------- */
 
-static void run_on_roll(uint32_t n, bool threaded, void (*body)(struct rank *, void *))
+static void run_on_allgather(uint32_t n, bool threaded, void (*body)(struct rank *, void *))
 {
     size_t bytes = ct_round_up(ct_shm_allgather_bytes(n), CT_CACHE_LINE);
     void  *memory = aligned_alloc(CT_CACHE_LINE, bytes);
@@ -67,8 +67,8 @@ static void test_splits(void **state)
 {
     (void)state;
     for (uint32_t n = 2; n <= 9; n++) {
-        run_on_roll(n, false, splits);
-        run_on_roll(n, true, splits);
+        run_on_allgather(n, false, splits);
+        run_on_allgather(n, true, splits);
     }
 }
 
@@ -118,8 +118,8 @@ static void test_lost(void **state)
 {
     (void)state;
     for (int threaded = 0; threaded < 2; threaded++) {
-        run_on_roll(4, threaded != 0, lost);
-        run_on_roll(4, threaded != 0, known_loss);
+        run_on_allgather(4, threaded != 0, lost);
+        run_on_allgather(4, threaded != 0, known_loss);
     }
 }
 

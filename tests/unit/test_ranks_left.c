@@ -20,7 +20,7 @@ static int reduce(struct rank *r, size_t count)
 
 /* Rank 1 alone knows that rank 3 is dead, for whose input it waits. Rank 0 waits for rank 1 and for
  * rank 2, which puts its own in. */
-static void relay(struct rank *r, void *arg)
+static void forward_loss(struct rank *r, void *arg)
 {
     const size_t count = *(const size_t *)arg;
     for (int i = 0; i < 20; i++) { /* there is a shm_coll after some */
@@ -41,22 +41,22 @@ static void relay(struct rank *r, void *arg)
     ranks_sync(r);
 }
 
-static void test_relay(void **state)
+static void test_forwarded_loss(void **state)
 {
     static const char *const folding[] = {"CTRAN_COLL_ALGORITHM", "reduce:folding",
                                           "CTRAN_COLL_SHM", "1", NULL};
     size_t                   counts[] = {1, LONG};
     (void)state;
     for (unsigned i = 0; i < CT_ARRAY_LEN(counts); i++) {
-        ranks_run(
-            &(struct ranks_args){.n = 4, .body = relay, .settings = folding, .arg = &counts[i]});
+        ranks_run(&(struct ranks_args){
+            .n = 4, .body = forward_loss, .settings = folding, .arg = &counts[i]});
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_relay),
+        cmocka_unit_test(test_forwarded_loss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

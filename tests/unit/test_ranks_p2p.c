@@ -459,7 +459,7 @@ static void test_give_up(void **state)
 
 /* ---- receives that come after the announcement ----------------------------------------------- */
 
-enum { ANNOUNCED = 6 };
+enum { RENDEZVOUS = 6 };
 
 typedef void start_fn(struct ct_process *, struct ct_p2p_req *, struct ct_ep *, struct ct_p2p_key,
                       const struct ct_area *);
@@ -470,7 +470,7 @@ static bool come_late(struct rank *r, start_fn *send, start_fn *recv, uint64_t s
 {
     static unsigned char mem[2][LONG];
     struct ct_area       area = {.base = mem[r->me], .len_bytes = LONG};
-    struct ct_p2p_key    key = {CTX, 0, ANNOUNCED};
+    struct ct_p2p_key    key = {CTX, 0, RENDEZVOUS};
     struct ct_p2p_req    req;
     bool                 at_once = false;
     for (size_t i = 0; i < LONG; i++) {

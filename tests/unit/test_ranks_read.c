@@ -44,7 +44,7 @@ static void greet(struct rank *r, uint32_t other)
 /* Where rank 1 asks for a block, from the beginning of what rank 0 has exposed to it, by which key,
  * from the right one on, and what rank 0 makes of it. */
 enum answer { GIVES, GIVES_NOT, FAILS };
-struct wish {
+struct offer_case {
     int64_t     from, key;
     enum answer answer;
 };
@@ -52,16 +52,16 @@ struct wish {
 static unsigned char exposed[LONG], given[BLOCK];
 
 /* As a reader does it. The sender has announced its message before and stands still. */
-static void ask(struct rank *r, const struct wish *wish) CT_UNCHECKED
+static void ask(struct rank *r, const struct offer_case *offer_case) CT_UNCHECKED
 {
     struct ct_shm_segment seg = ranks_segment(r, 0);
     struct ct_shm_offer  *offer = ct_shm_segment_offer(&seg, 1);
     const uint64_t        key = ct_ep_region_key(ranks_of(r, 0)->p.ep->regions); /* the only one */
     atomic_store(&offer->to, (uintptr_t)given);
-    atomic_store(&offer->from, (uintptr_t)exposed + (uint64_t)wish->from);
+    atomic_store(&offer->from, (uintptr_t)exposed + (uint64_t)offer_case->from);
     atomic_store(&offer->len_bytes, BLOCK);
     atomic_store(&offer->block_bytes, BLOCK);
-    atomic_store(&offer->key, key + (uint64_t)wish->key);
+    atomic_store(&offer->key, key + (uint64_t)offer_case->key);
     atomic_store(&offer->done, 0);
     atomic_store(&offer->failed, 0);
     atomic_store(&offer->claim, UINT64_C(9) << 32 | 1);
@@ -72,7 +72,7 @@ static void ask(struct rank *r, const struct wish *wish) CT_UNCHECKED
 static _Atomic bool helped;
 
 /* Rank 0, whose message to rank 1 waits for it. */
-static void helper(struct rank *r, const struct wish *wish)
+static void helper(struct rank *r, const struct offer_case *offer_case)
 {
     struct ct_p2p_req send;
     memset(exposed, 7, LONG);
@@ -82,7 +82,7 @@ static void helper(struct rank *r, const struct wish *wish)
                  &(struct ct_area){.base = exposed, .len_bytes = LONG});
     RANK_CHECK(r, !send.base.done);
     ranks_sync(r);
-    if (wish->answer != FAILS) {
+    if (offer_case->answer != FAILS) {
         ranks_drive_until(r, &helped);
         expect_end(r, &send, CTRAN_SUCCESS);
     } else {
@@ -90,23 +90,24 @@ static void helper(struct rank *r, const struct wish *wish)
         RANK_LOGGED(r, "rank 1 has written rubbish to shared memory");
     }
     for (size_t i = 0; i < BLOCK; i++) {
-        RANK_EQUAL(r, given[i], wish->answer == GIVES ? 7 : 1);
+        RANK_EQUAL(r, given[i], offer_case->answer == GIVES ? 7 : 1);
     }
     greet(r, 2);
 }
 
 /* Rank 1, which receives the message if it may. */
-static void asker(struct rank *r, const struct wish *wish)
+static void asker(struct rank *r, const struct offer_case *offer_case)
 {
     static unsigned char  in[LONG];
     struct ct_p2p_req     recv;
     struct ct_shm_segment seg = ranks_segment(r, 0);
     ranks_sync(r);
-    ask(r, wish);
-    if (wish->answer != FAILS) {
+    ask(r, offer_case);
+    if (offer_case->answer != FAILS) {
         while (atomic_load(&ct_shm_segment_offer(&seg, 1)->done) == 0) {
         }
-        RANK_EQUAL(r, atomic_load(&ct_shm_segment_offer(&seg, 1)->failed), wish->answer != GIVES);
+        RANK_EQUAL(r, atomic_load(&ct_shm_segment_offer(&seg, 1)->failed),
+                   offer_case->answer != GIVES);
         atomic_store(&helped, true);
         ct_p2p_irecv(&r->p, &recv, ranks_ep(r, 0), (struct ct_p2p_key){CTX, 0, 2},
                      &(struct ct_area){.base = in, .len_bytes = LONG});
@@ -133,7 +134,7 @@ static void asks_for_help(struct rank *r, void *arg)
 static void test_offers(void **state)
 {
     (void)state;
-    static const struct wish wishes[] = {
+    static const struct offer_case offer_cases[] = {
         {0, 0, GIVES},
         {LONG - BLOCK, 0, GIVES},
         {LONG - BLOCK + 1, 0, FAILS}, /* a byte too far */
@@ -143,9 +144,9 @@ static void test_offers(void **state)
         {0, -1, GIVES_NOT},
         {INT64_MIN, -1, GIVES_NOT},
     };
-    for (size_t i = 0; i < CT_ARRAY_LEN(wishes); i++) {
-        struct wish wish = wishes[i];
-        ranks_run(&(struct ranks_args){.n = 3, .body = asks_for_help, .arg = &wish});
+    for (size_t i = 0; i < CT_ARRAY_LEN(offer_cases); i++) {
+        struct offer_case offer_case = offer_cases[i];
+        ranks_run(&(struct ranks_args){.n = 3, .body = asks_for_help, .arg = &offer_case});
     }
 }
 

@@ -247,9 +247,9 @@ static void test_bad_lists(void **state)
     for (size_t i = 0; i < CT_ARRAY_LEN(bad); i++) {
         set(&p, "CTRAN_COLL_ALGORITHM", bad[i].list);
         assert_int_equal(ct_policy_init(&p), CTRAN_ERR_CONFIG);
-        const char *said = unit_logged(&p.log);
-        if (strstr(said, bad[i].want) == NULL) {
-            fail_msg("\"%s\": logged \"%s\", not \"%s\"", bad[i].list, said, bad[i].want);
+        const char *logged = unit_logged(&p.log);
+        if (strstr(logged, bad[i].want) == NULL) {
+            fail_msg("\"%s\": logged \"%s\", not \"%s\"", bad[i].list, logged, bad[i].want);
         }
     }
     set(&p, "CTRAN_COLL_ALGORITHM", "");

@@ -141,7 +141,7 @@ static void test_list(void **state)
 }
 
 /* Answers that came, in order. */
-struct heard {
+struct answers {
     unsigned n;
     int      status[64];
     int64_t  number[64];
@@ -150,7 +150,7 @@ struct heard {
 
 static void on_reply(void *arg, const struct ct_store_reply *r)
 {
-    struct heard *h = arg;
+    struct answers *h = arg;
     assert_true(h->n < 64 && r->value.len < 16);
     h->status[h->n] = r->status;
     h->number[h->n] = r->number;
@@ -159,12 +159,12 @@ static void on_reply(void *arg, const struct ct_store_reply *r)
     h->n++;
 }
 
-static void ask(struct world *w, struct ct_store_request req, struct heard *h)
+static void ask(struct world *w, struct ct_store_request req, struct answers *h)
 {
     assert_int_equal(ct_store_ask(w->store, &req, on_reply, h), CTRAN_SUCCESS);
 }
 
-static void until(const struct heard *h, unsigned n)
+static void until(const struct answers *h, unsigned n)
 {
     uint64_t end = ct_clock_ns() + (uint64_t)LONG_MS * CT_NS_PER_MS;
     while (h->n < n) {
@@ -179,7 +179,7 @@ static void test_waiting(void **state)
 {
     (void)state;
     struct world            w;
-    struct heard            wait = {0}, watch = {0}, barrier = {0}, late = {0};
+    struct answers          wait = {0}, watch = {0}, barrier = {0}, late = {0};
     struct ct_store_request req;
     open_world(&w, 1, NULL);
     for (unsigned i = 0; i < 8; i++) {
@@ -266,7 +266,7 @@ static void test_limits(void **state)
     assert_int_equal(ct_store_call(w.store, &req, &reply, &memory), CTRAN_SUCCESS);
     assert_true(reply.found);
 
-    struct heard h = {0};
+    struct answers h = {0};
     for (unsigned i = 0; i < 12; i++) {
         ask(&w, ask_of(CT_STORE_WAIT, "none", ""), &h);
     }
@@ -311,7 +311,7 @@ static void test_lost(void **state)
 {
     (void)state;
     struct world            w;
-    struct heard            early = {0}, lost = {0}, kept = {0};
+    struct answers          early = {0}, lost = {0}, kept = {0};
     struct ct_store_request req = ask_of(CT_STORE_BARRIER, "b", "");
     open_world(&w, 1, NULL);
     req.number = 2;
@@ -346,7 +346,7 @@ static void test_full(void **state)
     struct ct_store       *friends[PLACES - 1], *new[NEWCOMERS];
     struct ct_store_limits limits = {.connections = PLACES};
     struct ct_store_stats  stats;
-    struct heard           h = {0}, late = {0};
+    struct answers         h = {0}, late = {0};
     open_world(&w, 1, &limits);
     expect(&w, ask_of(CT_STORE_SET, "k", "v"), 0, true, "");
     struct ct_store_request get = ask_of(CT_STORE_GET, "k", "");
@@ -368,9 +368,9 @@ static void test_full(void **state)
     } while (stats.turned_away < 2 * NEWCOMERS);
     assert_int_equal(late.n, 0);
     assert_int_equal(stats.connections, PLACES);
-    const char *said = unit_logged(&log_), *what = "the store has 3 clients, as many as it takes";
-    unit_contains(said, what);
-    assert_null(strstr(strstr(said, what) + 1, what));
+    const char *logged = unit_logged(&log_), *what = "the store has 3 clients, as many as it takes";
+    unit_contains(logged, what);
+    assert_null(strstr(strstr(logged, what) + 1, what));
     expect(&w, get, 0, true, "v"); /* who is here is served all the while */
     for (unsigned i = 0; i < PLACES - 1; i++) {
         ct_store_close(friends[i]);

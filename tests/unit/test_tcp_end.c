@@ -19,7 +19,7 @@ static struct rank {
     struct ct_net_env   env;
     struct ct_net      *net; /* NULL: closed */
     struct ct_net_link *link;
-    size_t              heard_bytes;
+    size_t              received_bytes;
     unsigned            failed, left;
 } ranks[RANKS];
 
@@ -33,7 +33,7 @@ static void on_deliver(void *peer, uint8_t type, const void *hdr, size_t hdr_len
                        size_t len_bytes)
 {
     (void)type, (void)hdr, (void)hdr_len, (void)data;
-    ((struct rank *)peer)->heard_bytes += len_bytes; /* of it */
+    ((struct rank *)peer)->received_bytes += len_bytes; /* of it */
 }
 
 static void on_failed(void *peer, int why)
@@ -146,7 +146,7 @@ static void meet(void)
     connect_to_other(&ranks[0]);
     connect_to_other(&ranks[1]);
     send_bytes(&ranks[0], BYTES);
-    while (ranks[0].heard_bytes < BYTES || stream_of(&ranks[0])->conn == NULL ||
+    while (ranks[0].received_bytes < BYTES || stream_of(&ranks[0])->conn == NULL ||
            stream_of(&ranks[1])->conn == NULL) {
         turn(&ranks[0]);
         turn(&ranks[1]);
@@ -168,10 +168,10 @@ static void test_sent_again(void **state)
         turn(&ranks[0]);
         turn(&ranks[1]);
     }
-    while (ranks[0].heard_bytes < 2 * BYTES) {
+    while (ranks[0].received_bytes < 2 * BYTES) {
         turn(&ranks[1]); /* and nobody looks after it on the other side */
     }
-    assert_int_equal(ranks[0].heard_bytes, 2 * BYTES);
+    assert_int_equal(ranks[0].received_bytes, 2 * BYTES);
     ct_tcp_peer_quit(ct_tcp_peer_of(ranks[1].link));
     close_rank(&ranks[1]);
     ct_tcp_peer_quit(ct_tcp_peer_of(ranks[0].link));

@@ -19,7 +19,7 @@ struct stream {
     struct ct_tcp_in   in;
     struct ct_list     done;
     uint64_t           seed;
-    unsigned           sent, heard, placed, finished, byes;
+    unsigned           sent, received, placed, finished, byes;
     struct ct_area     target;
     char              *memory;
 };
@@ -43,12 +43,12 @@ static void on_slice(void *arg, uint8_t type, const void *hdr, size_t hdr_len, c
     assert_int_equal(type, 7);
     assert_int_equal(hdr_len, sizeof number);
     memcpy(&number, hdr, sizeof number);
-    assert_int_equal(number, l->heard);
+    assert_int_equal(number, l->received);
     assert_int_equal(len_bytes, length_of(number));
     for (size_t i = 0; i < len_bytes; i++) {
         assert_int_equal(bytes[i], byte_of(number, i));
     }
-    l->heard++;
+    l->received++;
 }
 
 static const struct ct_area *on_place(void *arg, const struct ct_tcp_target *to, size_t len_bytes)
@@ -232,7 +232,7 @@ static void test_whole_and_once(void **state)
     }
     assert_true(ct_tcp_out_ack(&l.out, l.in.received, &l.done));
     take_done(&l);
-    assert_int_equal(l.heard, MESSAGES);
+    assert_int_equal(l.received, MESSAGES);
     assert_int_equal(l.placed, PUTS);
     assert_int_equal(l.finished, PUTS);
     assert_memory_equal(l.memory, source, area.len_bytes);
@@ -296,7 +296,7 @@ static void test_nonsense(void **state)
             fine = fine && ct_tcp_in_feed(&l.in, bytes + first, sizeof bytes - first);
             assert_false(fine);
             unit_contains(l.in.why, cases[i].why);
-            assert_int_equal(l.heard, 0);
+            assert_int_equal(l.received, 0);
             stream_fini(&l);
         }
     }

@@ -40,7 +40,7 @@ struct caller {
 
 struct worker {
     const struct options     *o;
-    struct board             *board;
+    struct scale_shared      *scale_shared;
     struct slot              *slot;
     uint32_t                  first, n, done, collected;
     int                       status, root_fd;
@@ -222,7 +222,7 @@ static int prepare(void *state)
     struct worker *w = state;
     ct_log_init(&w->log, CT_LOG_WARN, "ctran_scale");
     w->ranks = calloc(w->n, sizeof *w->ranks);
-    w->terms = (struct ct_wire_conn_terms){.key = &w->board->key,
+    w->terms = (struct ct_wire_conn_terms){.key = &w->scale_shared->key,
                                            .context = "baseline",
                                            .limit_ms = w->o->limit_s * 1000,
                                            .traffic = CT_TRAFFIC_GATHER};
@@ -230,8 +230,8 @@ static int prepare(void *state)
     if (rc == CTRAN_SUCCESS && w->first == 0) {
         w->callers = calloc(w->o->ranks, sizeof *w->callers);
         w->addrs = calloc(w->o->ranks, sizeof *w->addrs);
-        w->board->root = (struct ct_addr){.family = 4, .ip = {127, 9, 0, 2}};
-        rc = ct_wire_listen(&w->loop, &w->board->root, &w->root_fd);
+        w->scale_shared->root = (struct ct_addr){.family = 4, .ip = {127, 9, 0, 2}};
+        rc = ct_wire_listen(&w->loop, &w->scale_shared->root, &w->root_fd);
         (void)event_assign(&w->root_event, w->loop.base, w->root_fd, EV_READ | EV_PERSIST,
                            on_caller, w);
         root_listen(w);
@@ -257,8 +257,9 @@ static int work(void *state)
     struct worker *w = state;
     for (uint32_t i = 0; i < w->n; i++) {
         struct ring_rank *r = &w->ranks[i];
-        record_make(r->table + (size_t)r->rank * ENTRY_BYTES, r->rank, &w->board->root);
-        stop(w, ct_wire_conn_connect(&r->root, &w->loop, &root_ops, &w->terms, &w->board->root));
+        record_make(r->table + (size_t)r->rank * ENTRY_BYTES, r->rank, &w->scale_shared->root);
+        stop(w, ct_wire_conn_connect(&r->root, &w->loop, &root_ops, &w->terms,
+                                     &w->scale_shared->root));
     }
     if (w->status == CTRAN_SUCCESS) {
         (void)event_base_dispatch(w->loop.base);
@@ -267,7 +268,8 @@ static int work(void *state)
     memcpy(w->slot->sent, w->loop.sent, sizeof w->slot->sent);
     for (uint32_t i = 0; i < w->n && w->status == CTRAN_SUCCESS; i++) {
         for (uint32_t k = 0; k < w->o->ranks; k += 1 + w->o->ranks / 97) {
-            if (!record_is_right(w->ranks[i].table + (size_t)k * ENTRY_BYTES, k, &w->board->root)) {
+            if (!record_is_right(w->ranks[i].table + (size_t)k * ENTRY_BYTES, k,
+                                 &w->scale_shared->root)) {
                 w->status = CTRAN_ERR_OTHER;
             }
             w->slot->lookups++;
@@ -283,7 +285,7 @@ static void finish(void *state)
 
 static const struct crew_ops worker_ops = {prepare, work, finish};
 
-static void sum_up(const struct board *b, uint64_t start_ns, struct result *r)
+static void sum_up(const struct scale_shared *b, uint64_t start_ns, struct result *r)
 {
     uint64_t end = start_ns;
     for (uint32_t i = 0; i < r->workers; i++) {
@@ -300,8 +302,8 @@ static void sum_up(const struct board *b, uint64_t start_ns, struct result *r)
 
 int run_baseline(const struct options *o, struct result *r)
 {
-    uint64_t      deadline = ct_clock_ns() + (uint64_t)o->limit_s * 1000 * CT_NS_PER_MS, start = 0;
-    struct board *b =
+    uint64_t deadline = ct_clock_ns() + (uint64_t)o->limit_s * 1000 * CT_NS_PER_MS, start = 0;
+    struct scale_shared *b =
         mmap(NULL, sizeof *b, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     r->nodes = (uint32_t)ct_div_up(o->ranks, o->per_node);
     r->workers = workers_for(o, o->ranks, FDS_A_RANK);
@@ -314,7 +316,7 @@ int run_baseline(const struct options *o, struct result *r)
     struct crew *crew = crew_create(r->workers);
     bool         good = true;
     for (uint32_t i = 0; i < r->workers && good; i++) {
-        struct worker w = {.o = o, .board = b, .slot = &b->workers[i]};
+        struct worker w = {.o = o, .scale_shared = b, .slot = &b->workers[i]};
         w.first = (uint32_t)((uint64_t)o->ranks * i / r->workers);
         w.n = (uint32_t)((uint64_t)o->ranks * (i + 1) / r->workers) - w.first;
         good = crew_add(crew, &worker_ops, &w) == CTRAN_SUCCESS;

@@ -46,7 +46,7 @@ struct slot {
     int                     status;
 };
 
-struct board {
+struct scale_shared {
     struct ct_auth_key key;
     struct ct_addr     stores[MAX_STORES];
     struct ct_addr     root; /* baseline: rank 0's */

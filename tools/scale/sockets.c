@@ -24,7 +24,7 @@ struct node {
 /* One process: nodes first .. first + n - 1, and their ranks. */
 struct worker {
     const struct options *o;
-    struct board         *board;
+    struct scale_shared  *scale_shared;
     struct slot          *slot;
     struct ct_oob_shape   shape;
     const struct ct_algo *algo;
@@ -78,9 +78,9 @@ static void on_more(evutil_socket_t fd, short what, void *arg)
             continue;
         }
         record_make(record, slot, &w->nodes[node].addr);
-        int rc =
-            ct_oob_rank_open(&w->ranks[w->opened], &w->loop, &w->nodes[node].addr, &w->board->key,
-                             &w->shape, slot, record, w->o->limit_s * 1000, on_rank, w);
+        int rc = ct_oob_rank_open(&w->ranks[w->opened], &w->loop, &w->nodes[node].addr,
+                                  &w->scale_shared->key, &w->shape, slot, record,
+                                  w->o->limit_s * 1000, on_rank, w);
         w->status = w->status == CTRAN_SUCCESS ? rc : w->status;
     }
     if (w->opened < w->nranks) {
@@ -108,14 +108,14 @@ static int open_nodes(struct worker *w)
     for (uint32_t i = 0; i < w->n; i++) {
         struct node *node = &w->nodes[i];
         node->addr = node_addr(w->o, w->first + i);
-        int rc =
-            ct_store_open(&node->store, &w->loop, w->board->stores, w->o->stores, &w->board->key);
+        int rc = ct_store_open(&node->store, &w->loop, w->scale_shared->stores, w->o->stores,
+                               &w->scale_shared->key);
         if (rc != CTRAN_SUCCESS) {
             return rc;
         }
         node->terms = (struct ct_oob_terms){.loop = &w->loop,
                                             .store = node->store,
-                                            .key = &w->board->key,
+                                            .key = &w->scale_shared->key,
                                             .shape = w->shape,
                                             .name = "scale",
                                             .algo = w->algo,
@@ -177,7 +177,7 @@ static const struct crew_ops worker_ops = {prepare, work, finish};
 
 /* A server of the store: serves until its parent says that all are done. */
 struct server {
-    struct board           *board;
+    struct scale_shared    *scale_shared;
     uint32_t                index;
     struct slot            *slot;
     struct ct_log           log;
@@ -191,10 +191,10 @@ static int server_prepare(void *state)
     struct server *s = state;
     ct_log_init(&s->log, CT_LOG_WARN, "ctran_scale");
     int rc = ct_loop_init(&s->loop, &s->log);
-    s->board->stores[s->index] = (struct ct_addr){.family = 4, .ip = {127, 9, 0, 1}};
+    s->scale_shared->stores[s->index] = (struct ct_addr){.family = 4, .ip = {127, 9, 0, 1}};
     return rc == CTRAN_SUCCESS
-               ? ct_store_server_open(&s->server, &s->loop, &s->board->stores[s->index],
-                                      &s->board->key, NULL)
+               ? ct_store_server_open(&s->server, &s->loop, &s->scale_shared->stores[s->index],
+                                      &s->scale_shared->key, NULL)
                : rc;
 }
 
@@ -202,7 +202,7 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
 {
     struct server *s = arg;
     (void)fd, (void)what;
-    if (s->board->nworkers == 0) { /* told by the parent, with all workers' work done */
+    if (s->scale_shared->nworkers == 0) { /* told by the parent, with all workers' work done */
         (void)event_base_loopbreak(s->loop.base);
     }
 }
@@ -222,7 +222,8 @@ static int server_work(void *state)
 
 static const struct crew_ops server_ops = {server_prepare, server_work, finish};
 
-static void sum_up(const struct board *b, uint32_t slots, uint64_t start_ns, struct result *r)
+static void sum_up(const struct scale_shared *b, uint32_t slots, uint64_t start_ns,
+                   struct result *r)
 {
     uint64_t end = start_ns;
     for (uint32_t i = 0; i < slots; i++) {
@@ -238,10 +239,10 @@ static void sum_up(const struct board *b, uint32_t slots, uint64_t start_ns, str
     r->seconds = (double)(end - start_ns) / 1e9;
 }
 
-static int add_all(const struct options *o, struct board *b, struct crew *servers,
+static int add_all(const struct options *o, struct scale_shared *b, struct crew *servers,
                    struct crew *workers, const struct ct_algo *algo, const struct result *r)
 {
-    struct server s = {.board = b};
+    struct server s = {.scale_shared = b};
     for (uint32_t i = 0; i < o->stores; i++) {
         s.index = i;
         s.slot = &b->workers[r->workers + i];
@@ -250,7 +251,7 @@ static int add_all(const struct options *o, struct board *b, struct crew *server
         }
     }
     for (uint32_t i = 0; i < r->workers; i++) {
-        struct worker w = {.o = o, .board = b, .slot = &b->workers[i], .algo = algo};
+        struct worker w = {.o = o, .scale_shared = b, .slot = &b->workers[i], .algo = algo};
         w.shape = (struct ct_oob_shape){o->ranks, o->per_node, ENTRY_BYTES};
         w.first = (uint32_t)((uint64_t)r->nodes * i / r->workers);
         w.n = (uint32_t)((uint64_t)r->nodes * (i + 1) / r->workers) - w.first;
@@ -267,7 +268,7 @@ int run_sockets(const struct options *o, struct result *r)
     r->nodes = (uint32_t)ct_div_up(o->ranks, o->per_node);
     const struct ct_algo *algo =
         ct_oob_algo(o->algorithm, r->nodes, (size_t)o->per_node * ENTRY_BYTES);
-    struct board *b =
+    struct scale_shared *b =
         mmap(NULL, sizeof *b, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     r->workers = workers_for(o, r->nodes, 2 * (uint64_t)o->per_node + 2 * 40 + 8);
     if (algo == NULL || b == MAP_FAILED || r->workers == 0 ||

@@ -26,21 +26,21 @@ struct job {
 
 enum { LOOKS = 8 }; /* at the other one, while a rank polls */
 
-struct seat {
-    uint32_t         rank;       /* the last one that it ran; NONE: it ran nobody */
+struct core {
+    uint32_t         rank;       /* the last one that it ran; NONE: none yet */
     bool             busy, idle; /* idle: the rank has nothing to do in this turn */
     uint32_t         turn;       /* counts what it takes up: the end of an older one is void */
-    struct sim_event then;       /* of the job that it is at */
+    struct sim_event then;       /* what follows the job under way */
     uint32_t         head, tail; /* of its queue */
 };
 
 struct worker {
     uint32_t first, last; /* its jobs; NONE: it has none */
     uint32_t behind;      /* the next in its core's queue */
-    uint32_t seat;        /* its core */
-    uint32_t from;        /* whom it heard of last; NONE: of nobody */
+    uint32_t core;        /* index in cores */
+    uint32_t from;        /* sender of its last message; NONE: no message yet */
     uint32_t looks;       /* since it last gave way, or had work */
-    bool     seated;      /* on a core that works for it, or waiting for one */
+    bool     placed;      /* on a core that works for it, or waiting for one */
     uint64_t since;       /* when it had no more work */
     uint64_t asleep;      /* from when on it sleeps, if it has left the queue for that */
 };
@@ -48,7 +48,7 @@ struct worker {
 struct sim_cores {
     uint32_t       per_host, room, spare;
     uint64_t       switch_ps, nap_ps, fall_ps, wake_ps, near_ps;
-    struct seat   *seats;   /* by host and core */
+    struct core   *cores;   /* all cores, ordered by host */
     struct worker *workers; /* by rank */
     struct job    *jobs;
 };
@@ -74,20 +74,20 @@ struct sim_cores *sim_cores_make(const struct sim_net *net, uint32_t ranks,
                             .wake_ps = ps_of(of->wake_us),
                             .near_ps = ps_of(of->near_us) / LOOKS};
     c->fall_ps = c->nap_ps > 0 ? ps_of(of->fall_us) : 0;
-    c->seats = calloc((size_t)hosts * per_host, sizeof *c->seats);
+    c->cores = calloc((size_t)hosts * per_host, sizeof *c->cores);
     c->workers = calloc(ranks, sizeof *c->workers);
-    if (c->seats == NULL || c->workers == NULL) {
+    if (c->cores == NULL || c->workers == NULL) {
         sim_cores_free(c);
         return NULL;
     }
     for (size_t i = 0; i < (size_t)hosts * per_host; i++) {
-        c->seats[i] = (struct seat){.rank = NONE, .head = NONE, .tail = NONE};
+        c->cores[i] = (struct core){.rank = NONE, .head = NONE, .tail = NONE};
     }
     for (uint32_t i = 0; i < ranks; i++) {
         c->workers[i] = (struct worker){.first = NONE,
                                         .last = NONE,
                                         .behind = NONE,
-                                        .seat = sim_net_host(net, i) * per_host + i % per_host,
+                                        .core = sim_net_host(net, i) * per_host + i % per_host,
                                         .from = NONE};
     }
     return c;
@@ -96,7 +96,7 @@ struct sim_cores *sim_cores_make(const struct sim_net *net, uint32_t ranks,
 void sim_cores_free(struct sim_cores *c)
 {
     if (c != NULL) {
-        free(c->seats);
+        free(c->cores);
         free(c->workers);
         free(c->jobs);
         free(c);
@@ -134,8 +134,8 @@ static bool add_job(struct sim_cores *c, uint32_t rank, uint64_t ps, const struc
 static void enqueue(struct sim_cores *c, uint32_t rank)
 {
     struct worker *w = &c->workers[rank];
-    struct seat   *s = &c->seats[w->seat];
-    w->seated = true;
+    struct core   *s = &c->cores[w->core];
+    w->placed = true;
     w->behind = NONE;
     if (s->head == NONE) {
         s->head = rank;
@@ -145,11 +145,11 @@ static void enqueue(struct sim_cores *c, uint32_t rank)
     s->tail = rank;
 }
 
-static uint32_t dequeue(struct sim_cores *c, uint32_t seat)
+static uint32_t dequeue(struct sim_cores *c, uint32_t core)
 {
-    uint32_t rank = c->seats[seat].head;
+    uint32_t rank = c->cores[core].head;
     if (rank != NONE) {
-        c->seats[seat].head = c->workers[rank].behind;
+        c->cores[core].head = c->workers[rank].behind;
     }
     return rank;
 }
@@ -167,26 +167,26 @@ static uint64_t asleep_at(const struct sim_cores *c, uint32_t rank)
     return w->asleep > 0 ? w->asleep : w->since + c->nap_ps + c->fall_ps;
 }
 
-static struct sim_event end_of_turn(struct sim_cores *c, uint32_t seat, uint64_t at)
+static struct sim_event end_of_turn(struct sim_cores *c, uint32_t core, uint64_t at)
 {
-    struct seat *s = &c->seats[seat];
-    return (struct sim_event){.at = at, .rank = s->rank, .peer = ++s->turn, .bytes = seat};
+    struct core *s = &c->cores[core];
+    return (struct sim_event){.at = at, .rank = s->rank, .peer = ++s->turn, .bytes = core};
 }
 
 /* The core takes up the first job of a rank, or looks at one that has none; *done is the event of
  * the end of that. */
-static void begin(struct sim_cores *c, uint32_t seat, uint32_t rank, uint64_t now,
+static void begin(struct sim_cores *c, uint32_t core, uint32_t rank, uint64_t now,
                   struct sim_event *done)
 {
-    struct seat   *s = &c->seats[seat];
+    struct core   *s = &c->cores[core];
     struct worker *w = &c->workers[rank];
     uint32_t       j = w->first;
     uint64_t       ps = s->rank != rank && s->rank != NONE ? c->switch_ps : 0;
     s->rank = rank;
     s->busy = true;
     s->idle = j == NONE;
-    w->seat = seat;
-    w->seated = true;
+    w->core = core;
+    w->placed = true;
     w->looks = 0;
     if (j != NONE) {
         ps += c->jobs[j].ps;
@@ -195,27 +195,27 @@ static void begin(struct sim_cores *c, uint32_t seat, uint32_t rank, uint64_t no
         c->jobs[j].next = c->spare;
         c->spare = j;
     }
-    *done = end_of_turn(c, seat, now + ps);
+    *done = end_of_turn(c, core, now + ps);
 }
 
 /* Who waits on a core that nobody else wants; NONE: he sleeps, or has gone. */
-static uint32_t sitter(const struct sim_cores *c, uint32_t seat, uint64_t now)
+static uint32_t core_waiter(const struct sim_cores *c, uint32_t core, uint64_t now)
 {
-    const uint32_t rank = c->seats[seat].rank;
-    const bool     there = !c->seats[seat].busy && rank != NONE && c->workers[rank].seat == seat &&
-                       !c->workers[rank].seated;
+    const uint32_t rank = c->cores[core].rank;
+    const bool     there = !c->cores[core].busy && rank != NONE && c->workers[rank].core == core &&
+                       !c->workers[rank].placed;
     return there && is_awake(c, rank, now) ? rank : NONE;
 }
 
 /* A core for a rank that has got work: its own, else one that nobody wants; NONE: there is none. */
-static uint32_t find_seat(const struct sim_cores *c, uint32_t rank, uint64_t now)
+static uint32_t find_core(const struct sim_cores *c, uint32_t rank, uint64_t now)
 {
-    const uint32_t own = c->workers[rank].seat, first = own - own % c->per_host;
-    if (!c->seats[own].busy) {
+    const uint32_t own = c->workers[rank].core, first = own - own % c->per_host;
+    if (!c->cores[own].busy) {
         return own;
     }
     for (uint32_t i = first; i < first + c->per_host; i++) {
-        if (!c->seats[i].busy && sitter(c, i, now) == NONE) {
+        if (!c->cores[i].busy && core_waiter(c, i, now) == NONE) {
             return i;
         }
     }
@@ -226,7 +226,7 @@ enum sim_submit sim_cores_submit(struct sim_cores *c, uint32_t rank, uint64_t no
                                  const struct sim_event *then, struct sim_event *done)
 {
     struct worker *w = &c->workers[rank];
-    const bool     naps = c->nap_ps > 0 && !w->seated && !is_awake(c, rank, now);
+    const bool     naps = c->nap_ps > 0 && !w->placed && !is_awake(c, rank, now);
     const uint64_t asleep = naps ? asleep_at(c, rank) : now;
     if (naps && asleep <= now) {
         ps += c->wake_ps;
@@ -234,67 +234,67 @@ enum sim_submit sim_cores_submit(struct sim_cores *c, uint32_t rank, uint64_t no
     if (!add_job(c, rank, ps, then)) {
         return SIM_NO_MEMORY;
     }
-    if (w->seated) {
-        const struct seat *s = &c->seats[w->seat];
+    if (w->placed) {
+        const struct core *s = &c->cores[w->core];
         if (s->rank != rank || !s->idle || w->looks == 0) {
             return SIM_WAITS;
         }
-        begin(c, w->seat, rank, now, done); /* it polls, and finds it */
+        begin(c, w->core, rank, now, done); /* it polls, and finds it */
         return SIM_BEGINS;
     }
-    uint32_t seat = find_seat(c, rank, now);
-    if (seat == NONE) {
+    uint32_t core = find_core(c, rank, now);
+    if (core == NONE) {
         enqueue(c, rank);
         return SIM_WAITS;
     }
-    const uint32_t before = sitter(c, seat, now); /* gives its core to who has work */
+    const uint32_t before = core_waiter(c, core, now); /* gives its core to who has work */
     if (before != NONE && before != rank) {
         enqueue(c, before);
     }
-    begin(c, seat, rank, ct_max_size(now, asleep), done); /* who is falling asleep finds it then */
+    begin(c, core, rank, ct_max_size(now, asleep), done); /* who is falling asleep finds it then */
     return SIM_BEGINS;
 }
 
-void sim_cores_heard(struct sim_cores *c, uint32_t rank, uint32_t from)
+void sim_cores_received(struct sim_cores *c, uint32_t rank, uint32_t from)
 {
     c->workers[rank].from = from;
 }
 
 static bool is_over(const struct sim_cores *c, const struct sim_event *done)
 {
-    return c->seats[done->bytes].turn == done->peer;
+    return c->cores[done->bytes].turn == done->peer;
 }
 
 bool sim_cores_finished(const struct sim_cores *c, const struct sim_event *done,
                         struct sim_event *then)
 {
-    *then = c->seats[done->bytes].then;
-    return is_over(c, done) && !c->seats[done->bytes].idle;
+    *then = c->cores[done->bytes].then;
+    return is_over(c, done) && !c->cores[done->bytes].idle;
 }
 
 static bool works(const struct sim_cores *c, uint32_t who)
 {
-    const struct seat *s = who != NONE ? &c->seats[c->workers[who].seat] : NULL;
+    const struct core *s = who != NONE ? &c->cores[c->workers[who].core] : NULL;
     return s != NULL && s->busy && s->rank == who;
 }
 
 /* Whether the one that a rank heard of last is seen on another core. Who waits there for one that
  * works polls as well; else he gives his core away all the time, though nobody takes it. */
-static bool runs_elsewhere(const struct sim_cores *c, uint32_t who, uint32_t seat, uint64_t now)
+static bool runs_elsewhere(const struct sim_cores *c, uint32_t who, uint32_t core, uint64_t now)
 {
-    if (who == NONE || c->workers[who].seat == seat) {
+    if (who == NONE || c->workers[who].core == core) {
         return false;
     }
     return works(c, who) ||
-           (sitter(c, c->workers[who].seat, now) == who && works(c, c->workers[who].from));
+           (core_waiter(c, c->workers[who].core, now) == who && works(c, c->workers[who].from));
 }
 
 /* Who is next on a core whose rank has nothing to do: of its own queue; or of another's, where that
  * rank sleeps. */
-static uint32_t next_rank(struct sim_cores *c, uint32_t seat, bool awake)
+static uint32_t next_rank(struct sim_cores *c, uint32_t core, bool awake)
 {
-    const uint32_t first = seat - seat % c->per_host;
-    uint32_t       found = dequeue(c, seat);
+    const uint32_t first = core - core % c->per_host;
+    uint32_t       found = dequeue(c, core);
     for (uint32_t i = first; !awake && found == NONE && i < first + c->per_host; i++) {
         found = dequeue(c, i);
     }
@@ -303,8 +303,8 @@ static uint32_t next_rank(struct sim_cores *c, uint32_t seat, bool awake)
 
 bool sim_cores_next(struct sim_cores *c, const struct sim_event *done, struct sim_event *next)
 {
-    uint32_t       seat = (uint32_t)done->bytes, rank = done->rank;
-    struct seat   *s = &c->seats[seat];
+    uint32_t       core = (uint32_t)done->bytes, rank = done->rank;
+    struct core   *s = &c->cores[core];
     struct worker *w = &c->workers[rank];
     uint64_t       at = done->at;
     if (!is_over(c, done)) {
@@ -314,16 +314,16 @@ bool sim_cores_next(struct sim_cores *c, const struct sim_event *done, struct si
         w->since = s->idle ? w->since : done->at;
         const bool awake = is_awake(c, rank, done->at);
         if (awake && c->near_ps > 0 && s->head != NONE && w->looks < LOOKS &&
-            runs_elsewhere(c, w->from, seat, done->at)) {
+            runs_elsewhere(c, w->from, core, done->at)) {
             w->looks++;
             s->idle = true;
-            *next = end_of_turn(c, seat, done->at + c->near_ps);
+            *next = end_of_turn(c, core, done->at + c->near_ps);
             return true;
         }
-        w->seated = false;
+        w->placed = false;
         at += awake ? 0 : c->fall_ps;
         w->asleep = awake ? 0 : at;
-        uint32_t head = next_rank(c, seat, awake);
+        uint32_t head = next_rank(c, core, awake);
         if (head == NONE) {
             s->busy = false;
             return false;
@@ -333,6 +333,6 @@ bool sim_cores_next(struct sim_cores *c, const struct sim_event *done, struct si
         }
         rank = head;
     }
-    begin(c, seat, rank, at, next);
+    begin(c, core, rank, at, next);
     return true;
 }

@@ -254,8 +254,8 @@ static void advance(struct engine *e, uint32_t rank, uint32_t strand, uint64_t n
 static void finish_receive(struct engine *e, const struct sim_event *ev, uint64_t now)
 {
     strand_at(e, ev->rank, ev->strand)->busy &= ~(1u << ev->slot);
-    if (e->own[ev->rank].heard.from != ev->peer) {
-        e->own[ev->rank].heard = (struct heard){now, ev->peer};
+    if (e->own[ev->rank].last_message.from != ev->peer) {
+        e->own[ev->rank].last_message = (struct last_message){now, ev->peer};
     }
     touch(e, now);
     advance(e, ev->rank, ev->strand, now);
@@ -465,7 +465,7 @@ static bool furnish(struct engine *e)
     }
     for (uint32_t rank = 0; rank < e->period; rank++) {
         e->env.me = rank;
-        e->own[rank].heard.from = UINT32_MAX; /* nobody */
+        e->own[rank].last_message.from = UINT32_MAX; /* nobody */
         for (uint32_t i = 0; i < e->nstrands; i++) {
             struct strand *s = strand_at(e, rank, i);
             s->lane = (uint16_t)(i % lanes);

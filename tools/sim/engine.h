@@ -33,18 +33,18 @@ struct strand {
 };
 
 /* The first of the last messages that a rank got of one peer in a row. */
-struct heard {
+struct last_message {
     uint64_t at;
     uint32_t from;
 };
 
 /* A rank's own, but for its strands: together, as most events need most of it. */
 struct own {
-    uint64_t     busy;   /* until when its processor has work */
-    uint64_t     flight; /* bytes sent that nobody has received yet */
-    struct heard heard;
-    uint32_t     calls;   /* that it has begun */
-    uint32_t     at_work; /* strands that are active */
+    uint64_t            busy;   /* until when its processor has work */
+    uint64_t            flight; /* bytes sent that nobody has received yet */
+    struct last_message last_message;
+    uint32_t            calls;   /* that it has begun */
+    uint32_t            at_work; /* strands that are active */
 };
 
 struct engine {

@@ -82,7 +82,7 @@ static void push_land(struct engine *e, const struct sim_event *ev, uint64_t at,
 void sim_message_hear(struct engine *e, uint32_t rank, uint32_t from)
 {
     if (e->cores != NULL) {
-        sim_cores_heard(e->cores, rank, from);
+        sim_cores_received(e->cores, rank, from);
     }
 }
 
@@ -100,11 +100,11 @@ static uint64_t word_ps(const struct engine *e, uint32_t from, uint32_t to)
  * is now. Where processors move it, they see to the announcement, when both that and the receive
  * are there, and to the answer to it, too. */
 static void ask_for(struct engine *e, const struct sim_event *ev, uint64_t posted,
-                    uint64_t announced, uint64_t now)
+                    uint64_t arrival_at, uint64_t now)
 {
     const uint64_t word = word_ps(e, ev->rank, ev->peer), may = posted + word;
     if (is_moved(e, ev->rank, ev->peer)) {
-        sim_engine_push(e, ct_max_size(announced + word, posted), ASK, *ev);
+        sim_engine_push(e, ct_max_size(arrival_at + word, posted), ASK, *ev);
     } else if (may > now) {
         sim_engine_push(e, may, GO, *ev);
     } else {
@@ -174,17 +174,17 @@ void sim_message_post(struct engine *e, uint32_t rank, uint32_t strand, unsigned
         return;
     }
     mine->state = RX_MATCHED;
-    const uint32_t         from = l.from % e->period;
-    const struct sim_event ev = {.rank = from,
-                                 .peer = seen_from(e, rank, l.from, from),
-                                 .strand = l.strand,
-                                 .slot = l.slot,
-                                 .peer_strand = (uint16_t)strand,
-                                 .peer_slot = (uint8_t)slot,
-                                 .fresh = l.fresh,
-                                 .bytes = l.bytes};
-    const struct heard    *heard = &e->own[rank].heard;
-    const bool             is_late = l.at < heard->at && heard->from != l.from;
+    const uint32_t             from = l.from % e->period;
+    const struct sim_event     ev = {.rank = from,
+                                     .peer = seen_from(e, rank, l.from, from),
+                                     .strand = l.strand,
+                                     .slot = l.slot,
+                                     .peer_strand = (uint16_t)strand,
+                                     .peer_slot = (uint8_t)slot,
+                                     .fresh = l.fresh,
+                                     .bytes = l.bytes};
+    const struct last_message *last_message = &e->own[rank].last_message;
+    const bool                 is_late = l.at < last_message->at && last_message->from != l.from;
     if (l.asked) {
         ask_for(e, &ev, now, l.at, now);
     } else {

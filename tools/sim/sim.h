@@ -391,7 +391,7 @@ void              sim_cores_free(struct sim_cores *c); /* NULL is allowed */
 enum sim_submit sim_cores_submit(struct sim_cores *c, uint32_t rank, uint64_t now, uint64_t ps,
                                  const struct sim_event *then, struct sim_event *done);
 /* A rank gets a message from another one. */
-void sim_cores_heard(struct sim_cores *c, uint32_t rank, uint32_t from);
+void sim_cores_received(struct sim_cores *c, uint32_t rank, uint32_t from);
 /* At `done`: what was to happen then, if anything. And after that: whether the core goes on, and
  * until when. */
 bool sim_cores_finished(const struct sim_cores *c, const struct sim_event *done,

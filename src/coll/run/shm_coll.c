@@ -184,9 +184,9 @@ void ct_shm_coll_break(struct ct_run_ctx *ctx, int error)
 {
     struct ct_shm_coll *b = ctx->shm;
     if (b != NULL) {
-        const bool said = b->broken != CTRAN_SUCCESS;
+        const bool known = b->broken != CTRAN_SUCCESS;
         b->broken = error;
-        if (!said) {
+        if (!known) {
             atomic_store_explicit(&b->shared->member[ctx->me].left, error, memory_order_seq_cst);
             rouse(b);
         }

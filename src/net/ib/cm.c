@@ -146,7 +146,7 @@ static void learn_ports(struct ct_ib_peer *peer, const struct ct_ib_cm *cm)
 static void handle(struct ct_ib_peer *peer, const struct ct_ib_cm *cm)
 {
     learn_ports(peer, cm);
-    peer->heard_ns = peer->t->now();
+    peer->arrival_ns = peer->t->now();
     peer->waits = 0;
     switch (cm->type) {
     case CT_IB_CM_SYNC:

@@ -284,11 +284,11 @@ struct ct_ib_peer {
     uint32_t            turn;       /* the data queue pair that is next */
     uint32_t            elsewhere;  /* writes under way on others than the first data queue pair */
     struct ct_ib_cm     theirs;
-    uint64_t            down_ns;  /* since when there is no connection */
-    uint64_t            try_ns;   /* since when this path is tried */
-    uint64_t            again_ns; /* when the next datagram is due; 0: none */
-    uint64_t            heard_ns; /* when anything came last */
-    uint64_t            used_ns;  /* when anything was sent or came last */
+    uint64_t            down_ns;    /* since when there is no connection */
+    uint64_t            try_ns;     /* since when this path is tried */
+    uint64_t            again_ns;   /* when the next datagram is due; 0: none */
+    uint64_t            arrival_ns; /* when anything came last */
+    uint64_t            used_ns;    /* when anything was sent or came last */
     uint64_t            probed_ns, flushed_ns, failback_ns;
     uint32_t            tries;
     uint32_t            waits; /* looks of a waiting process, since anything came */

@@ -223,7 +223,7 @@ void ct_ib_message_take(struct ct_ib_peer *peer, const void *bytes, size_t len_b
         return;
     }
     peer->message_want++;
-    peer->used_ns = peer->heard_ns = t->turn_ns;
+    peer->used_ns = peer->arrival_ns = t->turn_ns;
     t->events++;
     if (h->kind == CT_IB_BYE) {
         peer->left = t->parting = true; /* writes may be in other queues still */

@@ -222,7 +222,7 @@ void ct_ib_path_probe(struct ct_ib *t)
 {
     const uint64_t now = t->now(), after = ms(t->env.cfg->ib_probe);
     for (struct ct_ib_peer *peer = t->peers; peer != NULL && after > 0; peer = peer->hh.next) {
-        if (peer->phase == CT_IB_OPEN && now - peer->heard_ns > after &&
+        if (peer->phase == CT_IB_OPEN && now - peer->arrival_ns > after &&
             now - peer->probed_ns > after) {
             probe(peer, now);
         }

@@ -67,7 +67,7 @@ struct ct_ib_peer *ct_ib_peer_get(struct ct_ib *t, uint32_t id, void *cookie,
     peer->addr = *addr;
     peer->limits = &t->limits[ct_ib_class_of(distance)];
     peer->write_una = peer->write_next = peer->write_again = (uint32_t)t->env.cfg->ib_first_write;
-    peer->used_ns = peer->heard_ns = t->now();
+    peer->used_ns = peer->arrival_ns = t->now();
     ct_list_init(&peer->timed);
     ct_list_init(&peer->work);
     ct_list_init(&peer->redo);
@@ -339,7 +339,7 @@ static void open_up(struct ct_ib_peer *peer)
 {
     struct ct_ib *t = peer->t;
     peer->phase = CT_IB_OPEN;
-    peer->heard_ns = peer->used_ns = t->now();
+    peer->arrival_ns = peer->used_ns = t->now();
     peer->turn = 0;
     t->counters.opened++;
     t->events++;

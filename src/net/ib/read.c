@@ -146,7 +146,7 @@ void ct_ib_read_done(struct ct_ib_read *read, int status)
 {
     struct ct_ib_op *op = read->op;
     struct ct_ib    *t = op->peer->t;
-    op->peer->heard_ns = op->peer->used_ns = t->turn_ns;
+    op->peer->arrival_ns = op->peer->used_ns = t->turn_ns;
     if (status == CTRAN_SUCCESS && op->status == CTRAN_SUCCESS) {
         status = deliver(read);
     }

@@ -326,7 +326,7 @@ bool ct_ib_write_take(struct ct_ib_peer *peer, uint32_t imm)
     if (result == CT_IB_ORDER_LATER) {
         return false;
     }
-    peer->used_ns = peer->heard_ns = t->turn_ns;
+    peer->used_ns = peer->arrival_ns = t->turn_ns;
     if (result == CT_IB_ORDER_WRONG) {
         ct_error(t->env.log,
                  "rank %" PRIu32 " has written with number %" PRIu32 ", where %" PRIu32

@@ -24,11 +24,12 @@ struct ct_wire_conn_proof {
     struct event   limit;
 };
 
-/* A piece of a frame that waits to be sent: header and what was copied, then what was borrowed. */
+/* A piece of a frame that waits to be sent: the header and copied bytes, then attached bytes, which
+ * stay where the caller has them. */
 struct ct_wire_conn_segment {
     struct ct_wire_conn_segment *next;
-    const unsigned char         *borrowed;
-    size_t                       own_len, borrowed_len, sent;
+    const unsigned char         *attached;
+    size_t                       own_len, attached_len, sent;
     unsigned char                own[];
 };
 
@@ -353,7 +354,7 @@ static void advance(struct ct_wire_conn *c, size_t n)
     c->out_bytes -= n;
     while (n > 0) {
         struct ct_wire_conn_segment *s = c->out_head;
-        size_t                       rest = s->own_len + s->borrowed_len - s->sent;
+        size_t                       rest = s->own_len + s->attached_len - s->sent;
         if (n < rest) {
             s->sent += n;
             return;
@@ -374,10 +375,10 @@ static unsigned gather(struct ct_wire_conn *c, struct iovec *iov)
         if (s->sent < s->own_len) {
             iov[n++] = (struct iovec){s->own + s->sent, s->own_len - s->sent};
         }
-        if (s->borrowed_len > 0) {
+        if (s->attached_len > 0) {
             size_t skip = s->sent > s->own_len ? s->sent - s->own_len : 0;
             iov[n++] =
-                (struct iovec){(void *)(uintptr_t)(s->borrowed + skip), s->borrowed_len - skip};
+                (struct iovec){(void *)(uintptr_t)(s->attached + skip), s->attached_len - skip};
         }
     }
     return n;
@@ -437,8 +438,8 @@ static bool has_room(struct ct_wire_conn *c, size_t bytes)
 }
 
 /* A segment with room for own bytes, at the queue's end; NULL: the connection has failed. */
-static struct ct_wire_conn_segment *push(struct ct_wire_conn *c, size_t own, const void *borrowed,
-                                         size_t borrowed_len)
+static struct ct_wire_conn_segment *push(struct ct_wire_conn *c, size_t own, const void *attached,
+                                         size_t attached_len)
 {
     struct ct_wire_conn_segment *s = malloc(sizeof *s + own);
     if (s == NULL) {
@@ -446,10 +447,10 @@ static struct ct_wire_conn_segment *push(struct ct_wire_conn *c, size_t own, con
         return NULL;
     }
     *s = (struct ct_wire_conn_segment){
-        .own_len = own, .borrowed = borrowed, .borrowed_len = borrowed_len};
+        .own_len = own, .attached = attached, .attached_len = attached_len};
     *c->out_tail = s;
     c->out_tail = &s->next;
-    c->out_bytes += own + borrowed_len;
+    c->out_bytes += own + attached_len;
     return s;
 }
 
@@ -465,16 +466,16 @@ static int pushed(struct ct_wire_conn *c, bool idle, size_t bytes)
 }
 
 int ct_wire_conn_send(struct ct_wire_conn *c, uint8_t type, uint64_t id, const void *a,
-                      size_t a_len, const void *b, size_t b_len, bool borrow)
+                      size_t a_len, const void *b, size_t b_len, bool attach)
 {
-    size_t          copied = borrow ? 0 : b_len, all = CT_FRAME_BYTES + a_len + b_len;
+    size_t          copied = attach ? 0 : b_len, all = CT_FRAME_BYTES + a_len + b_len;
     bool            idle = c->out_head == NULL;
     struct ct_frame f = {.type = type, .len = (uint32_t)(a_len + b_len), .id = id};
     if (!has_room(c, all)) {
         return CTRAN_ERR_OTHER;
     }
     struct ct_wire_conn_segment *s =
-        push(c, CT_FRAME_BYTES + a_len + copied, borrow ? b : NULL, borrow ? b_len : 0);
+        push(c, CT_FRAME_BYTES + a_len + copied, attach ? b : NULL, attach ? b_len : 0);
     if (s == NULL) {
         return CTRAN_ERR_NO_MEM;
     }

@@ -214,13 +214,13 @@ void ct_wire_conn_fail(struct ct_wire_conn *c, int code, const char *why);
 bool ct_wire_conn_is_ready(const struct ct_wire_conn *c);
 
 /* Sends a frame whose body is two pieces, one after the other; either may be empty. The first is
- * copied; so is the second unless `borrow`, and then it must stay as it is until the connection has
+ * copied; so is the second unless `attach`, and then it must stay as it is until the connection has
  * ended, drained, or the peer answered. CTRAN_ERR_NO_MEM, or CTRAN_ERR_OTHER beyond max_out or once
  * the connection has failed; it is then dropped from the loop. */
 int ct_wire_conn_send(struct ct_wire_conn *c, uint8_t type, uint64_t id, const void *a,
-                      size_t a_len, const void *b, size_t b_len, bool borrow);
+                      size_t a_len, const void *b, size_t b_len, bool attach);
 
-/* The same with a body of up to two pieces, both borrowed; the second may be empty. */
+/* The same with a body of up to two pieces, neither copied; the second may be empty. */
 int ct_wire_conn_send_pieces(struct ct_wire_conn *c, uint8_t type, uint64_t id, void *const at[2],
                              const size_t len[2]);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lent - messages from and to memory of ctran_alloc_mem, which the ranks of a host map: of all
+ * alloc_mem - messages from and to memory of ctran_alloc_mem, which the ranks of a host map: of all
  * lengths about the limits, of datatypes with gaps, with memory of both kinds at either end, freed
- * and allocated again in any order. LENT_SEEN=1 in the environment says that it has to be mapped,
- * 0 that nobody may; LENT_POOR=alloc or map has this rank find no descriptor for the one or the
- * other.
+ * and allocated again in any order. ALLOC_MEM_SEEN=1 in the environment says that it has to be
+ * mapped, 0 that nobody may; ALLOC_MEM_POOR=alloc or map has this rank find no descriptor for the
+ * one or the other.
  */
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -32,7 +32,7 @@ static char *alloc(size_t len)
     return base;
 }
 
-/* Mappings of lent memory in this process, own ones included. */
+/* Mappings of allocated memory in this process, own ones included. */
 static int mapped(void)
 {
     char  line[512];
@@ -50,7 +50,7 @@ static int mapped(void)
 /* `own` of this process's are allocated, and at least one of a peer's has been read; or none is. */
 static void expect_mapped(int own)
 {
-    const char *seen = getenv("LENT_SEEN");
+    const char *seen = getenv("ALLOC_MEM_SEEN");
     if (seen != NULL && check_size > 1) {
         EXPECT(strcmp(seen, "1") == 0 ? mapped() > own : mapped() == 0);
     }
@@ -85,17 +85,18 @@ static void pass_all(char *from, char *to, int round)
 
 static void lengths(void)
 {
-    char *lent[2] = {alloc(LONGEST), alloc(LONGEST)};
+    char *shared[2] = {alloc(LONGEST), alloc(LONGEST)};
     char *private[2] = {malloc(LONGEST), malloc(LONGEST)};
     EXPECT(private[0] != NULL && private[1] != NULL);
     for (int round = 0; round < 4; round++) {
-        pass_all(round % 2 == 0 ? lent[0] : private[0], round < 2 ? lent[1] : private[1], round);
+        pass_all(round % 2 == 0 ? shared[0] : private[0], round < 2 ? shared[1] : private[1],
+                 round);
     }
-    pass(lent[0], lent[1], LEAST, 0);
+    pass(shared[0], shared[1], LEAST, 0);
     expect_mapped(2);
     OK(ctran_barrier(CTRAN_COMM_WORLD)); /* the others have looked, too */
     for (int i = 0; i < 2; i++) {
-        OK(ctran_free_mem(lent[i]));
+        OK(ctran_free_mem(shared[i]));
         free(private[i]);
     }
 }
@@ -249,7 +250,7 @@ static void pass_around(char *from, char *to)
     }
 }
 
-/* More than are lent at a time; then none of what peers have freed stays mapped here. */
+/* More blocks than are mapped at a time; afterwards none that peers have freed is mapped here. */
 static void many(void)
 {
     enum { MANY = RANGES + 6 };
@@ -298,13 +299,13 @@ struct pool {
     uint64_t seed;
     struct {
         char *at;
-        bool  lent;
+        bool  shared;
     } bufs[POOL];
 };
 
 static void drop(struct pool *pool, int i)
 {
-    if (pool->bufs[i].lent) {
+    if (pool->bufs[i].shared) {
         OK(ctran_free_mem(pool->bufs[i].at));
     } else {
         free(pool->bufs[i].at);
@@ -316,8 +317,8 @@ static void renew(struct pool *pool, int i)
 {
     const size_t len = MOST + SLACK + (size_t)rng_below(&pool->seed, MOST);
     drop(pool, i);
-    pool->bufs[i].lent = rng_below(&pool->seed, 4) > 0;
-    pool->bufs[i].at = pool->bufs[i].lent ? alloc(len) : malloc(len);
+    pool->bufs[i].shared = rng_below(&pool->seed, 4) > 0;
+    pool->bufs[i].at = pool->bufs[i].shared ? alloc(len) : malloc(len);
     EXPECT(pool->bufs[i].at != NULL);
 }
 
@@ -404,7 +405,7 @@ static void at_random(void)
  * has goes as before. Once there are some, it maps that of others after all. */
 static void poor(void)
 {
-    const char   *what = getenv("LENT_POOR");
+    const char   *what = getenv("ALLOC_MEM_POOR");
     struct rlimit before, none;
     char         *to = malloc(BYTES), *from = NULL;
     if (what == NULL) {
