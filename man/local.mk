@@ -11,6 +11,7 @@ dist_man_MANS += \
 	man/ctran-mpi.7 \
 	man/ctran-ib.7 \
 	man/ctran-rma.7 \
+	man/ctran-shm.7 \
 	man/ctran-tcp.7 \
 	man/ctran-topology.7 \
 	man/ctran-tuning.7 \

@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-MAX_LINES, MAX_FUNCTION, MAX_COLUMNS = 700, 100, 100
+MAX_LINES, MAX_FUNCTION, MAX_COLUMNS, MAX_HELP = 700, 100, 100, 80
 CODE = (".c", ".h", ".cu", ".cuh", ".def")
 SCRIPT = (".sh", ".py", ".test", ".supp")
 PROGRAMS = ("quickstart", "check", ".ci/run", "tools/ctrancc.in", "tools/ctrancxx.in",
@@ -93,6 +93,17 @@ def check_code(name, lines):
             yield f"{name}:{number}: a fixed sleep; wait for an event instead"
 
 
+def check_help(name, text):
+    """The help of each variable, the last strings of its VAR(), is a line; pages have the rest."""
+    for entry in re.split(r"^VAR\(", text, flags=re.M)[1:]:
+        texts = re.search(r'(?:job|rank),\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)', entry)
+        words = re.findall(r'"((?:[^"\\]|\\.)*)"', texts.group(1)) if texts else []
+        length = len("".join(words).replace('\\"', '"'))
+        if not 0 < length <= MAX_HELP:
+            yield (f"{name}: the help of {entry.split(',')[0]} has {length} characters, at most "
+                   f"{MAX_HELP}; say the rest in its page of section 7")
+
+
 def check_text(name, lines):
     wide = name.endswith(CODE + SCRIPT) or name in PROGRAMS
     for number, line in enumerate(lines, 1):
@@ -133,6 +144,8 @@ def check(root, name):
     found = list(check_text(name, lines)) + list(check_words(name, text))
     if name.endswith(CODE):
         found += check_code(name, lines)
+    if name.endswith("/vars.def"):
+        found += check_help(name, text)
     if name.endswith(CODE + SCRIPT) or name in PROGRAMS:
         if not any("SPDX-License-Identifier: BSD-3-Clause" in line for line in lines[:3]):
             found.append(f"{name}: no SPDX line at its head")
