@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether the ranks of a host make the same collective stream-ordered calls. */
+/* Whether the ranks of a host make equal collective stream-ordered calls. */
 #ifndef CT_STREAM_ALIKE_H
 #define CT_STREAM_ALIKE_H
 

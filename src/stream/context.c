@@ -76,33 +76,6 @@ static int streams_of(struct ct_process *p, struct ct_streams **out)
     return rc;
 }
 
-/* ---- agreement ------------------------------------------------------------------------------- */
-
-int ct_stream_gather(struct ct_comm *net, const void *mine, void *all, size_t bytes)
-{
-    struct ct_coll coll;
-    ct_coll_init(&coll, net, NULL);
-    ct_coll_allgather(&coll, mine, all, bytes);
-    return ct_coll_run(&coll);
-}
-
-int ct_stream_least(struct ct_comm *net, int mine, int *least)
-{
-    struct ct_coll coll;
-    *least = mine;
-    ct_coll_init(&coll, net, NULL);
-    ct_coll_allreduce(&coll, &mine, least, 1, ct_dtype_get(CTRAN_INT), ct_op_get(CTRAN_MIN));
-    return ct_coll_run(&coll);
-}
-
-int ct_stream_all_agree(struct ct_comm *net, bool mine, bool *all)
-{
-    int       least;
-    const int rc = ct_stream_least(net, mine, &least);
-    *all = rc == CTRAN_SUCCESS && least != 0;
-    return rc;
-}
-
 /* ---- tokens ---------------------------------------------------------------------------------- */
 
 static bool pin(struct ct_stream_context *c)
@@ -505,23 +478,4 @@ int ct_stream_context_get(struct ct_comm *comm, CUstream stream, struct ct_strea
         }
     }
     return rc;
-}
-
-CUstream ct_stream_branch(struct ct_stream_context *c, unsigned i)
-{
-    if (i >= c->nbranches) {
-        CUstream *more = realloc(c->branch, (i + 1) * sizeof *more);
-        if (more == NULL) {
-            return NULL;
-        }
-        c->branch = more;
-        while (c->nbranches <= i) {
-            if (CT_GPU_TRY(c->p->gpu, "an internal stream", cuStreamCreate,
-                           (&c->branch[c->nbranches], CU_STREAM_NON_BLOCKING)) != CTRAN_SUCCESS) {
-                return NULL;
-            }
-            c->nbranches++;
-        }
-    }
-    return c->branch[i];
 }

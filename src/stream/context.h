@@ -45,7 +45,7 @@ struct ct_stream_context {
     struct ct_list           node; /* among the process's */
     struct ct_process       *p;
     struct ct_streams       *all;
-    struct ct_comm          *comm; /* whose it is */
+    struct ct_comm          *comm; /* the communicator that the context belongs to */
     struct ct_comm          *net;  /* the same ranks: of what goes by the host's messages; held */
     int                      ordinal; /* the device of its streams */
     const struct cuda_table *cu;
@@ -98,7 +98,7 @@ struct ct_streams {
     struct ct_process *p;
     struct ct_lock     lock; /* always on: a leaf, of these lists */
     struct ct_list     contexts, staged;
-    struct ct_list     closed; /* contexts whose memory is pinned still */
+    struct ct_list     closed; /* closed contexts whose memory is still pinned */
     uint32_t           blocks; /* of the device, that communicators have: kernel.c */
     /* The stream thread, watch.c. */
     pthread_t        thread;
@@ -118,7 +118,7 @@ static inline CUdeviceptr ct_stream_address(const struct ct_stream_context *c, c
     return c->pinned + (CUdeviceptr)((const char *)at - c->tokens.base);
 }
 /* Between all ranks, by the host's messages: `bytes` of each; the least of what each says; whether
- * all say yes. context.c */
+ * all say yes. ranks.c */
 int ct_stream_gather(struct ct_comm *net, const void *mine, void *all, size_t bytes);
 int ct_stream_least(struct ct_comm *net, int mine, int *least);
 int ct_stream_all_agree(struct ct_comm *net, bool mine, bool *all);
@@ -129,7 +129,8 @@ static inline int ct_stream_over(const struct ct_stream_context *c)
     const int32_t over = atomic_load_explicit(&c->over, memory_order_seq_cst);
     return over != CTRAN_SUCCESS || c->common.base == NULL ? over : ct_tokens_over(&c->tokens);
 }
-/* Says so to all ranks that can be told, unless it has been said. watch.c */
+/* Ends the work of this communicator with `error` and tells all ranks that can be told. Without
+ * effect if the work has ended before. end.c */
 void ct_stream_end_all(struct ct_stream_context *c, int error);
 /* Eager operations that are not over. */
 static inline uint32_t ct_stream_pending(const struct ct_stream_context *c)
@@ -138,22 +139,23 @@ static inline uint32_t ct_stream_pending(const struct ct_stream_context *c)
            atomic_load_explicit(c->finished, memory_order_acquire);
 }
 /* Waits until no more than so many are not over. Ends also when the GPU has failed: what is left
- * never will be, and counts as over. enqueue.c */
+ * never will be, and counts as over. armed.c */
 void ct_stream_wait(struct ct_stream_context *c, uint32_t most);
 /* The driver has refused the part of an operation that counts it as over: its stream's end does.
- * enqueue.c */
+ * end.c */
 void ct_stream_lose(struct ct_stream_context *c, CUstream stream);
-/* Between looks of a call that waits for other ranks: what they wait for may be this one's. */
+/* Call between two looks of a call that waits for other ranks: what those wait for may be progress
+ * of this rank. ranks.c */
 void ct_stream_pause(const struct ct_stream_context *c);
 /* How long an enqueue waits for the other ends of so many bytes: about as long as the copies may
  * take, so that it is hardly ever behind its stream for it; longer in a capture, which many replays
- * are to gain from. enqueue.c */
+ * are to gain from. ranks.c */
 uint64_t ct_stream_stay_ns(const struct ct_stream_context *c, size_t bytes, bool captured);
 /* One more eager operation, behind the last one. It is to be put on the stream whatever is
- * returned: peers may wait for it. enqueue.c */
+ * returned: peers may wait for it. armed.c */
 int ct_stream_count(struct ct_stream_context *c, CUstream stream, uint32_t enqueued);
 /* The next operation's record; waits for one that is over if all are taken, and frees what all that
- * are over held. enqueue.c */
+ * are over held. armed.c */
 struct ct_stream_armed *ct_stream_arm(struct ct_stream_context *c, size_t nends,
                                       uint32_t submissions);
 void                    ct_stream_disarm(struct ct_stream_context *c, struct ct_stream_armed *a);
@@ -165,9 +167,10 @@ void ct_stream_discount(struct ct_stream_context *c);
 /* The stream thread: started once, stopped at the end. watch.c */
 int  ct_watch_start(struct ct_streams *all);
 void ct_watch_stop(struct ct_streams *all);
+/* Wakes the stream thread. end.c */
 void ct_watch_ring(struct ct_streams *all);
 
-/* An internal stream; NULL, logged: the driver refuses. */
+/* An internal stream; NULL, logged: the driver refuses. branch.c */
 CUstream ct_stream_branch(struct ct_stream_context *c, unsigned i);
 
 #endif

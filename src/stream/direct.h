@@ -25,8 +25,8 @@ bool ct_stream_direct_meet(struct ct_stream_context *c, const struct ct_stream_c
 int ct_stream_direct_put(struct ct_stream_context *c, CUstream stream, struct ct_graph *graph,
                          struct ct_direct *d);
 
-/* Whether this rank would have a message of so many bytes, whose end here is at `at`, copied so if
- * its ends meet. */
+/* Whether this rank prefers that a kernel copies a message of this size, whose buffer here is at
+ * `at`, if both ends meet. */
 bool ct_stream_direct_moves(const struct ct_stream_context *c, const void *at, size_t bytes);
 /* Launches those of n ends that are; at most one each way with a peer. alone: nothing else of the
  * operation is on any stream. */

@@ -15,43 +15,11 @@
 enum { FORK_BYTES = 1 << 20 }; /* below, a second stream costs more than it brings */
 enum { PUSHES, OWN };          /* a collective's branches */
 
-CUdeviceptr ct_exchange_address(const struct ct_exchange *x, const _Atomic uint32_t *word)
-{
-    return ct_stream_address(x->c, (const void *)word);
-}
-
-/* The driver has refused: peers would wait for what never comes. */
-static void fail(struct ct_exchange *x, CUresult r, const char *call)
-{
-    if (r != CUDA_SUCCESS && x->rc == CTRAN_SUCCESS) {
-        x->rc = ct_gpu_result(x->c->p->gpu, r, call, x->call->name);
-        ct_stream_end_all(x->c, x->rc);
-    }
-}
-
-void ct_exchange_flush(struct ct_exchange *x, struct ct_memops *m)
-{
-    ct_memops_flush(m);
-    fail(x, m->rc, "cuStreamBatchMemOp");
-}
-
-void ct_exchange_copy(struct ct_exchange *x, const struct ct_exchange_end *e, size_t at,
-                      size_t bytes, CUstream stream)
-{
-    if (at < e->bytes) {
-        const CUdeviceptr mine = (CUdeviceptr)e->msg->buf + at, there = e->there + at;
-        fail(x,
-             x->c->cu->cuMemcpyAsync(e->msg->send ? there : mine, e->msg->send ? mine : there,
-                                     ct_min_size(bytes, e->bytes - at), stream),
-             "cuMemcpyAsync");
-    }
-}
-
 /* ---- branches of the program's stream -------------------------------------------------------- */
 
 static void fork_at(struct ct_exchange *x)
 {
-    fail(x, x->c->cu->cuEventRecord(x->c->fork, x->stream), "cuEventRecord");
+    ct_exchange_check(x, x->c->cu->cuEventRecord(x->c->fork, x->stream), "cuEventRecord");
 }
 
 /* The i-th, from where the program's stream was at fork_at. */
@@ -65,16 +33,18 @@ static CUstream branch(struct ct_exchange *x, unsigned i)
         }
         return x->stream;
     }
-    fail(x, x->c->cu->cuStreamWaitEvent(s, x->c->fork, CU_EVENT_WAIT_DEFAULT), "cuStreamWaitEvent");
+    ct_exchange_check(x, x->c->cu->cuStreamWaitEvent(s, x->c->fork, CU_EVENT_WAIT_DEFAULT),
+                      "cuStreamWaitEvent");
     return s;
 }
 
 static void join(struct ct_exchange *x, CUstream s)
 {
     if (s != x->stream) {
-        fail(x, x->c->cu->cuEventRecord(x->c->join, s), "cuEventRecord");
-        fail(x, x->c->cu->cuStreamWaitEvent(x->stream, x->c->join, CU_EVENT_WAIT_DEFAULT),
-             "cuStreamWaitEvent");
+        ct_exchange_check(x, x->c->cu->cuEventRecord(x->c->join, s), "cuEventRecord");
+        ct_exchange_check(x,
+                          x->c->cu->cuStreamWaitEvent(x->stream, x->c->join, CU_EVENT_WAIT_DEFAULT),
+                          "cuStreamWaitEvent");
     }
 }
 
@@ -293,8 +263,9 @@ static void copy_own(struct ct_exchange *x, CUstream stream)
 {
     for (size_t i = 0; i < x->nown; i++) {
         if (x->own[i].bytes > 0 && x->own[i].from != x->own[i].to) {
-            fail(x, x->c->cu->cuMemcpyAsync(x->own[i].to, x->own[i].from, x->own[i].bytes, stream),
-                 "cuMemcpyAsync");
+            ct_exchange_check(
+                x, x->c->cu->cuMemcpyAsync(x->own[i].to, x->own[i].from, x->own[i].bytes, stream),
+                "cuMemcpyAsync");
         }
     }
 }

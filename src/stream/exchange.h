@@ -54,7 +54,8 @@ struct ct_exchange {
 int ct_exchange_check_own(const struct ct_stream_context *c, const struct ct_stream_call *call);
 /* Whether this rank's ends, where they are first, go by kernels: then they have no tokens. */
 bool ct_exchange_is_small(const struct ct_exchange *x);
-/* Describes the memory of all messages, before a peer hears of any. An error leaves nothing. */
+/* Describes the memory of all messages, before any peer learns of a message. An error leaves
+ * nothing. */
 int ct_exchange_open(struct ct_exchange *x);
 /* Matches those of round `round`: up to CT_TOKEN_LANES messages to each peer and from each. Which
  * there are is in x->ends; an error is in x->rc, too. Returns whether there are more. */
@@ -62,8 +63,10 @@ bool ct_exchange_meet(struct ct_exchange *x, unsigned round);
 void ct_exchange_submit(struct ct_exchange *x);
 void ct_exchange_close(struct ct_exchange *x);
 
-/* ---- what submits share: a driver that refuses is noted in x->rc, and ends all --------------- */
+/* ---- what exchange.c and chain.c share, copy.c ----------------------------------------------- */
 
+/* ---- what exchange.c and chain.c share, copy.c ----------------------------------------------- */
+void        ct_exchange_check(struct ct_exchange *x, CUresult r, const char *call);
 CUdeviceptr ct_exchange_address(const struct ct_exchange *x, const _Atomic uint32_t *word);
 void        ct_exchange_flush(struct ct_exchange *x, struct ct_memops *m);
 /* By the second to come: bytes of the message from `at` on, no more than it has. */

@@ -24,8 +24,8 @@ enum { CT_GATHERINGS = 256 };
 
 /* What a rank brings. */
 struct ct_presence {
-    bool                 able;                    /* it may go on; if not all are, nobody does */
-    bool                 in_place;                /* its contribution is where its result goes */
+    bool able;     /* the rank is able to take part; if one rank is not, no rank takes part */
+    bool in_place; /* its contribution is where its result goes */
     struct ct_mem_export send, recv;              /* way 0: no such buffer */
     uint64_t             recv_at[CT_TOKEN_RANKS]; /* from recv's start: where each peer's goes */
 };

@@ -73,7 +73,7 @@ int ct_stream_kernel_direct(struct ct_stream_context *c, CUstream stream,
 
 /* This rank launches no more of the context's kernels, and those that it launched are over. */
 void ct_stream_kernel_leave(struct ct_stream_context *c);
-/* Whether no rank may still write into this one's workspace: all have left, or have died. */
+/* Whether no rank can write to this rank's workspace any more: all have left or died. */
 bool ct_stream_kernel_is_left(const struct ct_stream_context *c);
 /* Frees the workspace; may block while streams wait. */
 void ct_stream_kernel_close(struct ct_stream_context *c);

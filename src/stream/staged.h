@@ -22,7 +22,8 @@ void ct_staged_drop_all(struct ct_stream_context *c, struct ct_list *of_graph);
 
 /* The stream thread: starts what has been told to go. Returns whether there was any. */
 bool ct_staged_serve(struct ct_streams *all);
-/* Lets the stream of an operation go whose communicator's work has ended, done or not. */
+/* Releases the stream of an operation whose communicator's work has ended, whether the operation is
+ * done or not. */
 void ct_staged_let_go(struct ct_staged *s);
 
 #endif

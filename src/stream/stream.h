@@ -174,8 +174,8 @@ struct ct_stream_reduction {
 
 /* A call. All of it is the caller's again on return. */
 struct ct_stream_call {
-    const char *name;
-    uint32_t    kind; /* the same at both ends of a message: enum ct_coll_kind, or */
+    const char                 *name;
+    uint32_t                    kind; /* equal at both ends of a message: enum ct_coll_kind, or */
     const struct ct_stream_msg *msgs; /* CT_STREAM_P2P. Those to one peer are in the peer's order */
     size_t                      nmsgs;
     const struct ct_stream_reduction *reduction; /* in place of messages; or */
@@ -203,7 +203,7 @@ int ct_stream_enqueue(struct ct_comm *comm, struct CUstream_st *stream,
 bool ct_stream_is_open(const struct ct_comm *comm);
 
 /* See ctran_group_start; a thread's own. After an error *whose is the communicator of the first
- * call that failed, held. */
+ * failed call, held. */
 void ct_stream_group_start(void);
 int  ct_stream_group_end(struct ct_comm **whose);
 /* Whether the calling thread has a group open. */

@@ -25,7 +25,7 @@ struct ct_token {
 struct ct_token_head {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic int32_t over; /* the error by which all has ended; 0: not */
     _Atomic int32_t  over_by;                       /* the rank that found it */
-    _Atomic uint32_t left; /* ranks, a bit each, whose kernels are over for good */
+    _Atomic uint32_t left; /* ranks, a bit each, whose kernels will not run again */
     /* Peers, a bit each, for which a rank's kernels do not wait any more though these may use its
      * memory (gpu/kernels/direct.cuh). */
     _Atomic uint32_t let_go[CT_TOKEN_RANKS];
@@ -80,7 +80,7 @@ struct ct_tokens {
 size_t ct_tokens_bytes(uint32_t n);
 void   ct_tokens_place(struct ct_tokens *t, char *base, uint32_t n, uint32_t me);
 
-/* The token of messages whose first comer produces (way CT_PRODUCER) or consumes. */
+/* The token of messages whose first comer is the producer (way CT_PRODUCER) or the consumer. */
 static inline struct ct_token *ct_token_at(const struct ct_tokens *t, uint32_t first,
                                            uint32_t second, uint32_t way, uint32_t set,
                                            uint32_t lane)
@@ -106,8 +106,8 @@ enum ct_arrival ct_slot_come(const struct ct_tokens *t, uint32_t from, uint32_t 
                              uint32_t way, const struct ct_offer *mine, struct ct_offer *other);
 /* An end that came first may stay for a while: if the other comes meanwhile both know both offers.
  * Then all is as if the consumer had come first. _stay: the other has not come without finding this
- * end there. _has_met: it has come. _leave ends the stay: true where nobody has come; else this end
- * takes the other's offer. */
+ * end there. _has_met: it has come. _leave ends the stay: true if the other end has not come; else
+ * this end takes its offer. */
 bool ct_slot_stay(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k);
 bool ct_slot_has_met(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k);
 bool ct_slot_leave(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k);
@@ -125,7 +125,7 @@ bool ct_slot_is_closed(const struct ct_tokens *t, uint32_t from, uint32_t to, ui
  * one differs from that; 0: in none, or the others are a ring ahead. */
 uint64_t ct_call_come(const struct ct_tokens *t, uint64_t k, uint64_t what);
 
-/* Says that all is over, unless somebody has said so: who was first counts. */
+/* Marks all work as over with this error, unless an earlier error is there. */
 bool              ct_tokens_end(const struct ct_tokens *t, int error);
 static inline int ct_tokens_over(const struct ct_tokens *t)
 {

@@ -25,17 +25,6 @@ enum {
     FORCE_NS = 2000000000, /* an operation that is let go by nobody else by then is by force */
 };
 
-void ct_stream_end_all(struct ct_stream_context *c, int error)
-{
-    int32_t none = CTRAN_SUCCESS;
-    (void)atomic_compare_exchange_strong_explicit(&c->over, &none, error, memory_order_seq_cst,
-                                                  memory_order_relaxed);
-    if (c->common.base != NULL) {
-        (void)ct_tokens_end(&c->tokens, error);
-    }
-    ct_watch_ring(c->all);
-}
-
 /* ---- letting go ------------------------------------------------------------------------------ */
 
 /* To no less than any stream waits for. */
@@ -228,12 +217,6 @@ static void *live(void *arg)
         }
     }
     return NULL;
-}
-
-void ct_watch_ring(struct ct_streams *all)
-{
-    atomic_store_explicit(&all->bell, 1, memory_order_release);
-    ct_futex_wake_private(&all->bell);
 }
 
 /* No signal of the program's is for this thread. */
