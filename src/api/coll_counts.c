@@ -211,16 +211,16 @@ int ct_call_allgatherv(const struct ct_call *how, const void *sendbuf, ctran_cou
     return rc == CTRAN_SUCCESS ? go(how, &c, in_place) : rc;
 }
 
-int ct_call_gatherv(const struct ct_call *how, const void *sendbuf, ctran_count_t sendcount,
-                    ctran_datatype_t sendtype, void *recvbuf, const ctran_count_t recvcounts[],
-                    const ctran_aint_t displs[], ctran_datatype_t recvtype, int root)
+/* A gatherv or scatterv: `all` has the blocks of all ranks and matters at the root, `own` has this
+ * rank's block. */
+static int go_rooted(const struct ct_call *how, enum ct_coll_kind kind, const struct ct_side *all,
+                     const struct ct_side *own, int root)
 {
+    const bool     scatters = kind == CT_SCATTER;
     struct counted c;
-    int            rc = begin(how, CT_GATHER, &c);
+    int            rc = begin(how, kind, &c);
     if (rc == CTRAN_SUCCESS && c.d.comm->remote != NULL) {
-        const struct ct_side out = {.buf = sendbuf, .count = sendcount, .type = sendtype};
-        const struct ct_side in = side_of(recvbuf, recvcounts, displs, recvtype);
-        return ct_inter_rooted(how, c.d.comm, &in, &out, false, root);
+        return ct_inter_rooted(how, c.d.comm, all, own, scatters, root);
     }
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_root(c.d.comm, how->name, root);
@@ -230,12 +230,14 @@ int ct_call_gatherv(const struct ct_call *how, const void *sendbuf, ctran_count_
     }
     c.root = (uint32_t)root;
     const bool at_root = c.root == c.d.comm->run.me;
-    const bool in_place = at_root && sendbuf == CTRAN_IN_PLACE;
+    const bool in_place = at_root && own->buf == CTRAN_IN_PLACE;
     if (at_root) {
-        rc = check_all(c.d.comm, how->name, recvbuf, recvcounts, displs, recvtype, &c.recv);
+        rc = check_all(c.d.comm, how->name, all->buf, all->counts, all->displs, all->type,
+                       scatters ? &c.send : &c.recv);
     }
     if (rc == CTRAN_SUCCESS && !in_place) {
-        rc = check_own(c.d.comm, how->name, sendbuf, sendcount, sendtype, &c.send);
+        rc = check_own(c.d.comm, how->name, own->buf, own->count, own->type,
+                       scatters ? &c.recv : &c.send);
     }
     if (rc == CTRAN_SUCCESS && at_root && !in_place) {
         rc = check_self(c.d.comm, how->name, &c.send, &c.recv);
@@ -243,37 +245,23 @@ int ct_call_gatherv(const struct ct_call *how, const void *sendbuf, ctran_count_
     return rc == CTRAN_SUCCESS ? go(how, &c, in_place) : rc;
 }
 
+int ct_call_gatherv(const struct ct_call *how, const void *sendbuf, ctran_count_t sendcount,
+                    ctran_datatype_t sendtype, void *recvbuf, const ctran_count_t recvcounts[],
+                    const ctran_aint_t displs[], ctran_datatype_t recvtype, int root)
+{
+    const struct ct_side all = side_of(recvbuf, recvcounts, displs, recvtype);
+    const struct ct_side own = {.buf = sendbuf, .count = sendcount, .type = sendtype};
+    return go_rooted(how, CT_GATHER, &all, &own, root);
+}
+
 int ct_call_scatterv(const struct ct_call *how, const void *sendbuf,
                      const ctran_count_t sendcounts[], const ctran_aint_t displs[],
                      ctran_datatype_t sendtype, void *recvbuf, ctran_count_t recvcount,
                      ctran_datatype_t recvtype, int root)
 {
-    struct counted c;
-    int            rc = begin(how, CT_SCATTER, &c);
-    if (rc == CTRAN_SUCCESS && c.d.comm->remote != NULL) {
-        const struct ct_side out = side_of(sendbuf, sendcounts, displs, sendtype);
-        const struct ct_side in = {.buf = recvbuf, .count = recvcount, .type = recvtype};
-        return ct_inter_rooted(how, c.d.comm, &out, &in, true, root);
-    }
-    if (rc == CTRAN_SUCCESS) {
-        rc = ct_check_root(c.d.comm, how->name, root);
-    }
-    if (rc != CTRAN_SUCCESS) {
-        return rc;
-    }
-    c.root = (uint32_t)root;
-    const bool at_root = c.root == c.d.comm->run.me;
-    const bool in_place = at_root && recvbuf == CTRAN_IN_PLACE;
-    if (at_root) {
-        rc = check_all(c.d.comm, how->name, sendbuf, sendcounts, displs, sendtype, &c.send);
-    }
-    if (rc == CTRAN_SUCCESS && !in_place) {
-        rc = check_own(c.d.comm, how->name, recvbuf, recvcount, recvtype, &c.recv);
-    }
-    if (rc == CTRAN_SUCCESS && at_root && !in_place) {
-        rc = check_self(c.d.comm, how->name, &c.send, &c.recv);
-    }
-    return rc == CTRAN_SUCCESS ? go(how, &c, in_place) : rc;
+    const struct ct_side all = side_of(sendbuf, sendcounts, displs, sendtype);
+    const struct ct_side own = {.buf = recvbuf, .count = recvcount, .type = recvtype};
+    return go_rooted(how, CT_SCATTER, &all, &own, root);
 }
 
 int ct_call_alltoallv(const struct ct_call *how, const void *sendbuf,

@@ -8,6 +8,25 @@
 
 #include "api/api.h"
 
+/* The arguments of one half. */
+struct side {
+    const void      *buf;
+    ctran_count_t    count;
+    ctran_datatype_t type;
+    int              peer, tag;
+};
+
+static int check_both(const char *call, const struct side *send, const struct side *recv,
+                      ctran_comm_t comm, struct ct_transfer *out, struct ct_transfer *in)
+{
+    int rc = ct_check_transfer(call, send->buf, send->count, send->type, send->peer, send->tag,
+                               comm, CT_TRANSFER_SEND, out);
+    return rc != CTRAN_SUCCESS
+               ? rc
+               : ct_check_transfer(call, recv->buf, recv->count, recv->type, recv->peer, recv->tag,
+                                   comm, CT_TRANSFER_RECV, in);
+}
+
 /* Both halves of an exchange; the receive is there before the message goes out. */
 static int exchange(const char *call, struct ct_transfer *out, struct ct_transfer *in, int dest,
                     ctran_status_t *status)
@@ -38,12 +57,9 @@ int ctran_sendrecv(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_
 {
     static const char  call[] = "ctran_sendrecv";
     struct ct_transfer out, in;
-    int rc = ct_check_transfer(call, sendbuf, sendcount, sendtype, dest, sendtag, comm,
-                               CT_TRANSFER_SEND, &out);
-    if (rc == CTRAN_SUCCESS) {
-        rc = ct_check_transfer(call, recvbuf, recvcount, recvtype, source, recvtag, comm,
-                               CT_TRANSFER_RECV, &in);
-    }
+    int                rc =
+        check_both(call, &(struct side){sendbuf, sendcount, sendtype, dest, sendtag},
+                   &(struct side){recvbuf, recvcount, recvtype, source, recvtag}, comm, &out, &in);
     return rc == CTRAN_SUCCESS ? exchange(call, &out, &in, dest, status) : rc;
 }
 
@@ -54,12 +70,8 @@ static int check_replace(const char *call, void *buf, ctran_count_t count,
                          ctran_comm_t comm, struct ct_transfer *out, struct ct_transfer *in,
                          void **copy)
 {
-    int rc =
-        ct_check_transfer(call, buf, count, datatype, dest, sendtag, comm, CT_TRANSFER_SEND, out);
-    if (rc == CTRAN_SUCCESS) {
-        rc = ct_check_transfer(call, buf, count, datatype, source, recvtag, comm, CT_TRANSFER_RECV,
-                               in);
-    }
+    int rc = check_both(call, &(struct side){buf, count, datatype, dest, sendtag},
+                        &(struct side){buf, count, datatype, source, recvtag}, comm, out, in);
     *copy = NULL;
     const size_t len = rc == CTRAN_SUCCESS ? out->area.len_bytes : 0;
     if (rc != CTRAN_SUCCESS || out->null || in->null || len == 0) {
@@ -208,12 +220,9 @@ int ctran_isendrecv(const void *sendbuf, ctran_count_t sendcount, ctran_datatype
 {
     static const char  call[] = "ctran_isendrecv";
     struct ct_transfer out, in;
-    int rc = ct_check_transfer(call, sendbuf, sendcount, sendtype, dest, sendtag, comm,
-                               CT_TRANSFER_SEND, &out);
-    if (rc == CTRAN_SUCCESS) {
-        rc = ct_check_transfer(call, recvbuf, recvcount, recvtype, source, recvtag, comm,
-                               CT_TRANSFER_RECV, &in);
-    }
+    int                rc =
+        check_both(call, &(struct side){sendbuf, sendcount, sendtype, dest, sendtag},
+                   &(struct side){recvbuf, recvcount, recvtype, source, recvtag}, comm, &out, &in);
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_out(out.comm, call, request, "request");
     }

@@ -9,7 +9,7 @@ libctcore_la_SOURCES += \
 	src/api/check.c \
 	src/api/coll.c src/api/coll_blocks.c src/api/coll_counts.c src/api/coll_inter.c \
 	src/api/coll_call.c src/api/coll_call.h \
-	src/api/coll_blocking.c src/api/coll_request.c src/api/coll_init.c \
+	src/api/coll_forms.c src/api/coll_forms.h \
 	src/api/comm.c \
 	src/api/comm_create.c \
 	src/api/comm_info.c \

@@ -32,21 +32,22 @@ static int check_packed(struct ct_comm *comm, const char *call, const void *buf,
     return CTRAN_SUCCESS;
 }
 
-int ctran_pack(const void *inbuf, ctran_count_t incount, ctran_datatype_t datatype, void *outbuf,
-               ctran_count_t outsize, ctran_count_t *position, ctran_comm_t comm)
+/* Packs elements into `packed` from *position on, or unpacks them, and moves *position on. */
+static int pack_native(const char *call, const void *elements, ctran_count_t count,
+                       ctran_datatype_t datatype, const void *packed, ctran_count_t size,
+                       ctran_count_t *position, ctran_comm_t comm, bool packs)
 {
-    static const char call[] = "ctran_pack";
-    struct ct_comm   *c;
-    struct ct_span    span;
-    int               rc = ct_check_comm(call, comm, &c);
+    struct ct_comm *c;
+    struct ct_span  span;
+    int             rc = ct_check_comm(call, comm, &c);
     if (rc == CTRAN_SUCCESS) {
-        rc = ct_check_span(c, call, inbuf, incount, datatype, &span);
+        rc = ct_check_span(c, call, elements, count, datatype, &span);
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = check_packed(c, call, outbuf, outsize, position, span.bytes);
+        rc = check_packed(c, call, packed, size, position, span.bytes);
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = transfer(c, call, &span, (char *)outbuf + *position, true);
+        rc = transfer(c, call, &span, (const char *)packed + *position, packs);
     }
     if (rc == CTRAN_SUCCESS) {
         *position += (ctran_count_t)span.bytes;
@@ -54,26 +55,18 @@ int ctran_pack(const void *inbuf, ctran_count_t incount, ctran_datatype_t dataty
     return rc;
 }
 
+int ctran_pack(const void *inbuf, ctran_count_t incount, ctran_datatype_t datatype, void *outbuf,
+               ctran_count_t outsize, ctran_count_t *position, ctran_comm_t comm)
+{
+    return pack_native("ctran_pack", inbuf, incount, datatype, outbuf, outsize, position, comm,
+                       true);
+}
+
 int ctran_unpack(const void *inbuf, ctran_count_t insize, ctran_count_t *position, void *outbuf,
                  ctran_count_t outcount, ctran_datatype_t datatype, ctran_comm_t comm)
 {
-    static const char call[] = "ctran_unpack";
-    struct ct_comm   *c;
-    struct ct_span    span;
-    int               rc = ct_check_comm(call, comm, &c);
-    if (rc == CTRAN_SUCCESS) {
-        rc = ct_check_span(c, call, outbuf, outcount, datatype, &span);
-    }
-    if (rc == CTRAN_SUCCESS) {
-        rc = check_packed(c, call, inbuf, insize, position, span.bytes);
-    }
-    if (rc == CTRAN_SUCCESS) {
-        rc = transfer(c, call, &span, (const char *)inbuf + *position, false);
-    }
-    if (rc == CTRAN_SUCCESS) {
-        *position += (ctran_count_t)span.bytes;
-    }
-    return rc;
+    return pack_native("ctran_unpack", outbuf, outcount, datatype, inbuf, insize, position, comm,
+                       false);
 }
 
 int ctran_pack_size(ctran_count_t incount, ctran_datatype_t datatype, ctran_comm_t comm,
@@ -139,64 +132,54 @@ static int check_external(struct ct_comm *self, const char *call, const char *da
     return CTRAN_SUCCESS;
 }
 
-int ctran_pack_external(const char datarep[], const void *inbuf, ctran_count_t incount,
-                        ctran_datatype_t datatype, void *outbuf, ctran_count_t outsize,
-                        ctran_count_t *position)
+/* Like pack_native, in the representation datarep. */
+static int pack_external(const char *call, const char *datarep, const void *elements,
+                         ctran_count_t count, ctran_datatype_t datatype, const void *packed,
+                         ctran_count_t size, ctran_count_t *position, bool packs)
 {
-    static const char call[] = "ctran_pack_external";
-    struct ct_comm   *self;
-    struct ct_span    span;
-    size_t            bytes;
-    struct external   e;
-    int               rc = ct_check_self(call, &self);
+    struct ct_comm *self;
+    struct ct_span  span;
+    size_t          bytes;
+    struct external e;
+    int             rc = ct_check_self(call, &self);
     if (rc == CTRAN_SUCCESS) {
-        rc = ct_check_span(self, call, inbuf, incount, datatype, &span);
+        rc = ct_check_span(self, call, elements, count, datatype, &span);
     }
     if (rc == CTRAN_SUCCESS) {
         rc = check_external(self, call, datarep, &span, &bytes);
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = check_packed(self, call, outbuf, outsize, position, bytes);
+        rc = check_packed(self, call, packed, size, position, bytes);
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = open_external(self, call, &span, (char *)outbuf + *position, bytes, true, &e);
+        rc = open_external(self, call, &span, (const char *)packed + *position, bytes, packs, &e);
     }
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    ct_dtype_pack_external(span.type, e.elements.base, span.count, e.packed.base);
+    if (packs) {
+        ct_dtype_pack_external(span.type, e.elements.base, span.count, e.packed.base);
+    } else {
+        ct_dtype_unpack_external(span.type, e.elements.base, span.count, e.packed.base);
+    }
     *position += (ctran_count_t)bytes;
-    return close_external(self, call, true, &e);
+    return close_external(self, call, packs, &e);
+}
+
+int ctran_pack_external(const char datarep[], const void *inbuf, ctran_count_t incount,
+                        ctran_datatype_t datatype, void *outbuf, ctran_count_t outsize,
+                        ctran_count_t *position)
+{
+    return pack_external("ctran_pack_external", datarep, inbuf, incount, datatype, outbuf, outsize,
+                         position, true);
 }
 
 int ctran_unpack_external(const char datarep[], const void *inbuf, ctran_count_t insize,
                           ctran_count_t *position, void *outbuf, ctran_count_t outcount,
                           ctran_datatype_t datatype)
 {
-    static const char call[] = "ctran_unpack_external";
-    struct ct_comm   *self;
-    struct ct_span    span;
-    size_t            bytes;
-    struct external   e;
-    int               rc = ct_check_self(call, &self);
-    if (rc == CTRAN_SUCCESS) {
-        rc = ct_check_span(self, call, outbuf, outcount, datatype, &span);
-    }
-    if (rc == CTRAN_SUCCESS) {
-        rc = check_external(self, call, datarep, &span, &bytes);
-    }
-    if (rc == CTRAN_SUCCESS) {
-        rc = check_packed(self, call, inbuf, insize, position, bytes);
-    }
-    if (rc == CTRAN_SUCCESS) {
-        rc = open_external(self, call, &span, (const char *)inbuf + *position, bytes, false, &e);
-    }
-    if (rc != CTRAN_SUCCESS) {
-        return rc;
-    }
-    ct_dtype_unpack_external(span.type, e.elements.base, span.count, e.packed.base);
-    *position += (ctran_count_t)bytes;
-    return close_external(self, call, false, &e);
+    return pack_external("ctran_unpack_external", datarep, outbuf, outcount, datatype, inbuf,
+                         insize, position, false);
 }
 
 int ctran_pack_external_size(const char datarep[], ctran_count_t incount, ctran_datatype_t datatype,

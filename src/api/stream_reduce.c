@@ -41,29 +41,6 @@ static int check(struct ct_comm *comm, const char *call, const void *send, ctran
     return rc == CTRAN_SUCCESS ? ct_check_disjoint(comm, call, span, &out) : rc;
 }
 
-int ctran_allreduce_enqueue(const void *sendbuf, void *recvbuf, ctran_count_t count,
-                            ctran_datatype_t datatype, ctran_op_t op, ctran_comm_t comm,
-                            ctran_stream_t stream)
-{
-    static const char call[] = "ctran_allreduce_enqueue";
-    struct ct_comm   *c;
-    struct ct_span    span;
-    int               rc = ct_check_intra(call, comm, &c);
-    if (rc == CTRAN_SUCCESS) {
-        rc = check(c, call, sendbuf, count, recvbuf, count, datatype, &span);
-    }
-    if (rc != CTRAN_SUCCESS) {
-        return rc;
-    }
-    struct ct_stream_reduction r = {.kind = CT_ALLREDUCE,
-                                    .send = sendbuf,
-                                    .recv = recvbuf,
-                                    .nsend = span.count,
-                                    .nrecv = span.count,
-                                    .count = span.count};
-    return go(call, c, &r, op, &span, stream);
-}
-
 int ctran_reduce_enqueue(const void *sendbuf, void *recvbuf, ctran_count_t count,
                          ctran_datatype_t datatype, ctran_op_t op, int root, ctran_comm_t comm,
                          ctran_stream_t stream)
@@ -92,9 +69,10 @@ int ctran_reduce_enqueue(const void *sendbuf, void *recvbuf, ctran_count_t count
     return go(call, c, &r, op, &span, stream);
 }
 
-static int scan(const char *call, enum ct_coll_kind kind, const void *sendbuf, void *recvbuf,
-                ctran_count_t count, ctran_datatype_t datatype, ctran_op_t op, ctran_comm_t comm,
-                ctran_stream_t stream)
+/* A reduction of one vector a rank whose result has its length: allreduce, scan, exscan. */
+static int reduce_vector(const char *call, enum ct_coll_kind kind, const void *sendbuf,
+                         void *recvbuf, ctran_count_t count, ctran_datatype_t datatype,
+                         ctran_op_t op, ctran_comm_t comm, ctran_stream_t stream)
 {
     struct ct_comm *c;
     struct ct_span  span;
@@ -102,15 +80,15 @@ static int scan(const char *call, enum ct_coll_kind kind, const void *sendbuf, v
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
+    const bool in_place = sendbuf == CTRAN_IN_PLACE, is_scan = kind != CT_ALLREDUCE;
     const bool first = kind == CT_EXSCAN && c->run.me == 0;
-    rc = first && sendbuf != CTRAN_IN_PLACE
-             ? ct_check_span(c, call, sendbuf, count, datatype, &span)
-             : check(c, call, sendbuf, count, recvbuf, count, datatype, &span);
+    rc = first && !in_place ? ct_check_span(c, call, sendbuf, count, datatype, &span)
+                            : check(c, call, sendbuf, count, recvbuf, count, datatype, &span);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
     struct ct_stream_reduction r = {.kind = kind,
-                                    .send = sendbuf != CTRAN_IN_PLACE ? sendbuf : recvbuf,
+                                    .send = is_scan && in_place ? recvbuf : sendbuf,
                                     .recv = recvbuf,
                                     .nsend = span.count,
                                     .nrecv = first ? 0 : span.count,
@@ -118,19 +96,28 @@ static int scan(const char *call, enum ct_coll_kind kind, const void *sendbuf, v
     return go(call, c, &r, op, &span, stream);
 }
 
+int ctran_allreduce_enqueue(const void *sendbuf, void *recvbuf, ctran_count_t count,
+                            ctran_datatype_t datatype, ctran_op_t op, ctran_comm_t comm,
+                            ctran_stream_t stream)
+{
+    return reduce_vector("ctran_allreduce_enqueue", CT_ALLREDUCE, sendbuf, recvbuf, count, datatype,
+                         op, comm, stream);
+}
+
 int ctran_scan_enqueue(const void *sendbuf, void *recvbuf, ctran_count_t count,
                        ctran_datatype_t datatype, ctran_op_t op, ctran_comm_t comm,
                        ctran_stream_t stream)
 {
-    return scan("ctran_scan_enqueue", CT_SCAN, sendbuf, recvbuf, count, datatype, op, comm, stream);
+    return reduce_vector("ctran_scan_enqueue", CT_SCAN, sendbuf, recvbuf, count, datatype, op, comm,
+                         stream);
 }
 
 int ctran_exscan_enqueue(const void *sendbuf, void *recvbuf, ctran_count_t count,
                          ctran_datatype_t datatype, ctran_op_t op, ctran_comm_t comm,
                          ctran_stream_t stream)
 {
-    return scan("ctran_exscan_enqueue", CT_EXSCAN, sendbuf, recvbuf, count, datatype, op, comm,
-                stream);
+    return reduce_vector("ctran_exscan_enqueue", CT_EXSCAN, sendbuf, recvbuf, count, datatype, op,
+                         comm, stream);
 }
 
 /* In place the input is all of recvbuf, and the result its beginning. */
