@@ -36,7 +36,7 @@ struct perf_job {
     int                        root;  /* of the first operation; then it goes round the ranks */
     int                        window;
     bool                       touch;    /* messages are written before, and read after */
-    bool                       one_host; /* all ranks see the same clock */
+    bool                       one_host; /* all ranks read one clock */
     unsigned char             *sbuf, *rbuf;
     size_t                     room;      /* bytes of each */
     bool                       alloc_mem; /* they are from the library's own call for memory */
@@ -56,7 +56,7 @@ enum perf_combine { PERF_MOVES, PERF_ALL, PERF_PREFIX, PERF_BEFORE };
 struct perf_pattern {
     const char       *name;
     enum perf_unit    unit;
-    int               share;              /* operations that one iteration stands for */
+    int               share;              /* the number of operations in one iteration */
     bool              pairs;              /* rank i with rank i + size / 2 */
     bool              one_way;            /* only the second of a pair receives */
     bool              sizeless;           /* there is no data: measured once, as size 0 */

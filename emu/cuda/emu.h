@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A CUDA driver on the CPU: a libcuda.so.1 for tests, found through LD_LIBRARY_PATH. It is
- * independent of the library but for src/gpu/cuda.h, the list of what the driver's interface is.
+ * independent of the library, except for src/gpu/cuda.h, the list of the driver's interface.
  *
  * What runs where. Each thing a stream or a graph does is an *op* (op.c) in one graph of
  * dependencies: an op in a stream comes after the one before it, an op that waits for an event
@@ -85,7 +85,7 @@ int emu_device_of(int physical);
 /* driver.c: what each entry point does first: `call` is __func__. CUDA_SUCCESS, or what the call
  * is to return: not initialised, a child of fork, an injected error. */
 CUresult emu_enter(const char *call);
-/* The same, and the calling thread's context, which must be sound. */
+/* Like emu_enter, and the calling thread's context, which must be sound. */
 CUresult emu_enter_ctx(const char *call, CUcontext *ctx);
 
 /* calls.c: one more call of an entry point. How many there were of `name`, without _v2, or, NULL,
@@ -102,7 +102,7 @@ struct CUctx_st {
     unsigned            magic;
     int                 device;
     unsigned            retained; /* of the primary context */
-    uint64_t            peers;    /* bit per device whose memory may be reached */
+    uint64_t            peers;    /* one bit for each device whose memory may be reached */
     _Atomic CUresult    fault;    /* sticky: what every call returns from then on */
     unsigned            waiting;  /* ops of this context that wait for a value */
     unsigned            pending;  /* ops that count towards EMU_PENDING, with one connection */
@@ -294,8 +294,8 @@ void emu_finish(CUcontext ctx);
 /* Adds `work` (taken over) at the end of `stream`; blocks while that is full. *out, if not NULL,
  * gets a hold of the op. */
 CUresult emu_stream_add(CUstream stream, struct emu_work *work, struct emu_op **out);
-/* The same for an entry point: takes the lock, waits for the end if asked to, tells what the
- * context came to. A `work` of NULL is memory that lacked. */
+/* Like emu_stream_add for an entry point: takes the lock, waits for the end if asked to, tells what
+ * the context came to. A `work` of NULL is memory that lacked. */
 CUresult emu_submit(CUstream stream, struct emu_work *work, bool wait);
 /* An op that is new at the end of `stream`: orders it after what the stream's kind demands. */
 void emu_stream_append(CUstream stream, struct emu_op *op);
@@ -315,7 +315,7 @@ void emu_look(unsigned *waits, unsigned *drains);
 void emu_workers_wake(void);          /* under emu_lock: there is something to do */
 void emu_op_ready(struct emu_op *op); /* under emu_lock: nothing more stands before it */
 /* Under emu_lock, which is released meanwhile: carries out an op that is awaited, by its waiter.
- * False if it cannot start, or somebody has it. */
+ * False if the operation cannot start, or if another thread carries it out. */
 bool     emu_op_carry_out(struct emu_op *op);
 void     emu_op_end(struct emu_op *op); /* under emu_lock: its work is done */
 uint64_t emu_now_ns(void);

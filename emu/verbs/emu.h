@@ -505,7 +505,7 @@ void emu_hold(struct emu_qp *qp);
 void emu_forget_qp(struct emu_qp *qp);
 /* Lets a QP send up to so many packets; true if it did anything. */
 bool emu_serve(struct emu_qp *qp, unsigned budget);
-/* A poll found nothing: does the NIC's work once, unless somebody does. */
+/* A poll found nothing: does the NIC's work once, unless another thread is doing it. */
 void emu_nic_help(void);
 /* Returns when so much time has passed; in virtual time it passes at once. No lock is held. */
 void emu_nic_pass_time(uint64_t ns);

@@ -8,11 +8,12 @@
  *           each rack has for each spine a link to it (leaf) and one from it (spine). A packet
  *           takes up, down within a rack, and up, leaf, spine, down between racks; a hash of the
  *           pair of QPs and the flow label picks the spine.
- *   slots   one a process: where its NIC thread sleeps, and who has packets for it (ring.c).
+ *   slots   one a process: the word on which its NIC thread sleeps, and which slots have packets
+ *           for it (ring.c).
  *
- * All fields that change are atomics: no lock lies in the file, for who holds it may be killed.
- * That a process lives is said by a lock of fcntl(2) on the byte of its slot, which the kernel
- * releases. Whoever finds no other such lock makes the file anew.
+ * All fields that change are atomics: the file has no lock, since the holder could be killed. A
+ * process that lives holds a lock of fcntl(2) on the byte of its slot, which the kernel releases. A
+ * process that finds no other such lock makes the file anew.
  */
 #ifndef EMU_VERBS_FABRIC_H
 #define EMU_VERBS_FABRIC_H

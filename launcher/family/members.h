@@ -44,8 +44,8 @@ void ct_family_send_to_head(struct ct_conn *conn, const char *to, const char *fr
 void ct_family_pass(struct ct_family *fam, const struct ct_family_job *to, enum ct_msg_type type,
                     struct ct_unpack *message);
 
-/* The same for a message that this head has made; a job that is gone gets nothing. `body` stays the
- * caller's. */
+/* Like ct_family_pass for a message that this head has made; a job that is gone gets nothing.
+ * `body` stays the caller's. */
 void ct_family_send(struct ct_family *fam, const struct ct_family_job *to, enum ct_msg_type type,
                     struct evbuffer *body);
 

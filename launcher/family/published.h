@@ -94,8 +94,8 @@ void ct_published_ended(struct ct_published *p, struct ct_pub_job *job, uint32_t
 
 bool ct_published_has_ended(const struct ct_pub_job *job, uint32_t rank);
 
-/* Forgets a job whose ranks have all ended, unless a value stays that the job has published.
- * Returns whether the job is forgotten. */
+/* Forgets a job whose ranks have all ended, unless a value that the job published stays. Returns
+ * whether the job is forgotten. */
 bool ct_published_forget(struct ct_published *p, struct ct_pub_job *job);
 
 #endif

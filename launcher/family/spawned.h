@@ -95,7 +95,7 @@ void ct_spawned_resume(struct ct_spawned *s);
  * makes no sense. */
 void ct_spawned_known(struct ct_spawned *s, struct ct_unpack *in);
 
-/* A rank of this job has ended: nobody waits any more for a node without ranks to know a job. */
+/* A rank of this job has ended: a wait for nodes without ranks to learn of a job is over. */
 void ct_spawned_rank_ended(struct ct_spawned *s);
 
 /* Sends a signal to all spawned jobs. SIGKILL ends them at once. A second signal that ends a job

@@ -7,7 +7,7 @@
 #include "launcher/msg/msg.h"
 
 struct ct_spawned_place {
-    struct ct_app  *apps; /* whose files are not found yet */
+    struct ct_app  *apps; /* programs whose files have not been located yet */
     uint32_t        napps;
     struct ct_node *nodes;
     uint32_t        nnodes;

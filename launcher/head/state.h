@@ -55,7 +55,7 @@ struct ct_head {
     uint64_t           t0;
     int                status;     /* of the first failure; 0 while there is none */
     bool               failed;     /* `status` is decided */
-    uint32_t           nlost;      /* ranks whose death the job has outlived */
+    uint32_t           nlost;      /* ranks that died while the job went on */
     int  lost_status, left_status; /* of the first such rank; of the first other rank that failed */
     bool signalled;
     bool running;    /* ranks have been started, or are being started */

@@ -38,7 +38,7 @@ bool ct_merge_add(struct ct_merge *m, uint32_t source, struct ct_unpack *in);
 /* Allows so many more bytes of a channel to go on. */
 void ct_merge_credit(struct ct_merge *m, uint32_t channel, uint32_t len_bytes);
 
-/* The source is gone: nobody waits for the end of its line any more. */
+/* The source is gone: its last line is written without an end. */
 void ct_merge_close(struct ct_merge *m, uint32_t source);
 
 /* Whether all output has gone on. */

@@ -19,7 +19,8 @@ struct ct_terminal {
 /* Whether standard input and output are a terminal, and this process is in its foreground. */
 bool ct_terminal_is_ours(void);
 
-/* Passes keys on as they are until ct_terminal_restore, or for good if there is no terminal. */
+/* Passes keys on unchanged until ct_terminal_restore, or for the rest of the run if there is no
+ * terminal. */
 void ct_terminal_pass_keys(struct ct_terminal *t);
 void ct_terminal_restore(struct ct_terminal *t);
 

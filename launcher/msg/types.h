@@ -56,7 +56,7 @@ enum ct_msg_type {
     CT_MSG_SIGNAL,     /* u32 number: a signal for the process groups of the ranks */
     CT_MSG_SIZE,       /* u32 rows, u32 columns of the terminal */
     CT_MSG_END,        /* u32 grace in ms (0: SIGKILL at once): the job ends */
-    CT_MSG_OUT_CLOSE,  /* u32 channel: nobody reads the channel any more; the pipes are closed */
+    CT_MSG_OUT_CLOSE,  /* u32 channel: the reader has gone; the pipes are closed */
 
     /* Messages between ctranrun --status and a daemon. The daemon's answer ends with DONE. */
     CT_MSG_STATUS_ASK,  /* u32 1: with the ranks of the job */

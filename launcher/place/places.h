@@ -16,7 +16,7 @@
  * Without an option each rank gets a core of its own that no other job of the user on this machine
  * holds. If not all ranks can have one, no rank is bound. Cores that jobs of other users claim are
  * given out last (corelock.h). A daemon holds the cores of its ranks as long as it runs. A job with
- * an option takes the cores that the option names, whoever holds them.
+ * an option takes the cores that the option names, even if other jobs hold them.
  */
 #ifndef CT_LAUNCHER_PLACE_PLACES_H
 #define CT_LAUNCHER_PLACE_PLACES_H
@@ -34,8 +34,8 @@ struct ct_places {
     hwloc_topology_t
         topology;    /* the cores and NUMA nodes that this process may use; NULL: hwloc failed */
     cpu_set_t *sets; /* by rank; NULL: no rank is bound */
-    char
-        why[128]; /* why no rank is bound, as a part of a sentence; "" if the user asked for that */
+    /* why no rank is bound, as a part of a sentence; "" if the user asked for that */
+    char               why[128];
     char               warning[256]; /* ranks share cores; "" if none do, or if they may */
     struct ct_corelock held;         /* the cores that this job holds */
 };

@@ -11,8 +11,8 @@
 pmix_status_t ct_pmix_info_register(const char *nspace, const struct ct_jobdesc *d,
                                     const char *tmpdir);
 
-/* The same for another job, which has no rank here. Reads ranks, sizes of programs, and hosts of
- * `d`. */
+/* Like ct_pmix_info_register for another job, which has no rank here. Reads ranks, sizes of
+ * programs, and hosts of `d`. */
 pmix_status_t ct_pmix_info_register_other_job(const char *nspace, const struct ct_jobdesc *d);
 
 #endif

@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 /* Returns when a process started, in clock ticks since boot; 0: there is no such process. Pid and
- * start time together name a process for good. */
+ * start time together identify a process. */
 uint64_t ct_reaper_start_time(pid_t pid);
 
 /* Whether a process is ending: it has closed its files or is about to. */

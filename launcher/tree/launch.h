@@ -18,9 +18,9 @@
  * Returns its pid, with the stream to it in *fd; or -1 with errno set. */
 pid_t ct_launch_daemon(const char *daemon, const char *job, int *fd);
 
-/* Starts the job's agent for a host, in a session of its own: it can ask nobody for a password.
- * Returns the agent's pid, with the stream in *fd and its standard error, nonblocking, in *err_fd;
- * or -1 with errno set. */
+/* Starts the job's agent for a host, in a session of its own, in which no program can ask for a
+ * password. Returns the agent's pid, with the stream in *fd and its standard error, nonblocking, in
+ * *err_fd; or -1 with errno set. */
 pid_t ct_launch_agent(const struct ct_jobdesc *d, const char *host, int *fd, int *err_fd);
 
 #endif

@@ -42,8 +42,8 @@ void ct_router_fini(struct ct_router *h);
  * message makes no sense. */
 void ct_router_down(struct ct_router *h, enum ct_msg_type type, struct ct_unpack *in);
 
-/* The same for a message that this process makes: with a body, which is freed, or with one
- * number. */
+/* Like ct_router_down for a message that this process makes: with a body, which is freed, or with
+ * one number. */
 void ct_router_send_down(struct ct_router *h, enum ct_msg_type type, struct evbuffer *body);
 void ct_router_down_u32(struct ct_router *h, enum ct_msg_type type, uint32_t v);
 

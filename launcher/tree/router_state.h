@@ -46,7 +46,7 @@ struct ct_router_child {
     struct ct_router *router;
     struct ct_span    span; /* the nodes behind the child; the first is its own */
     uint32_t          index;
-    bool  remote; /* the child is an agent that speaks for a router process; else it is a daemon */
+    bool  remote; /* the child is an agent that stands for a router process; else it is a daemon */
     pid_t pid;
     bool  reaped;
     int   wait_status;   /* once it is reaped */
@@ -70,7 +70,8 @@ struct ct_router_child {
         uint64_t missed;  /* events missed since the child had all */
         uint64_t written; /* bytes written to the stream at the last look */
         uint32_t looks;   /* looks in a row that saw no progress */
-        bool     still;   /* too many looks: nobody waits for the child until it has all events */
+        /* the limit of looks is reached: no wait for the child until it has all events */
+        bool still;
     } events;
 };
 

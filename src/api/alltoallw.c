@@ -102,8 +102,8 @@ static int check_wide(const struct ct_call *how, struct ct_comm *comm, const voi
     return rc;
 }
 
-/* What a rank sends to itself is as long as what it receives from itself, and elsewhere; so are the
- * blocks of the same other rank. */
+/* The message from a rank to itself has equal lengths as a send and as a receive; in other calls,
+ * so do the two blocks of each other rank. */
 static int check_pair(struct ct_comm *comm, const char *call, const struct wide *send,
                       const struct wide *recv)
 {

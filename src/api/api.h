@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * api - the thin entry points of ctran.h: they find the process, check arguments, call the floor
- * that does the work, and hand errors to the communicator's error handler. The only global state
- * of the library is here: the one process that the public interface speaks for.
+ * that does the work, and hand errors to the communicator's error handler. The only global state of
+ * the library is here: the process that the public interface works for.
  */
 #ifndef CT_API_API_H
 #define CT_API_API_H
@@ -29,12 +29,12 @@ bool ct_api_is_last_user(void);
  * was found, what to do. */
 int ct_api_raise(struct ct_comm *comm, int error, const char *call, const char *fmt, ...)
     CT_PRINTF(4, 5) CT_COLD;
-/* The same by the handler at `place`: a session's, or one that a call is given for an object that
- * is not there yet, session NULL. */
+/* Like ct_api_raise by the handler at `place`: a session's, or one that a call is given for an
+ * object that is not there yet, session NULL. */
 int ct_api_raise_by(struct ct_errhandler *const *place, struct ct_mpi_session *session, int error,
                     const char *call, const char *fmt, ...) CT_PRINTF(5, 6) CT_COLD;
-/* The same for an error whose cause has been logged where it was found: its text is the code's. By
- * the handler at `place` it is about a session that could not be opened. */
+/* Like ct_api_raise_by for an error whose cause has been logged where it was found: its text is the
+ * code's. By the handler at `place` it is about a session that could not be opened. */
 int ct_api_pass(struct ct_comm *comm, int error, const char *call);
 int ct_api_pass_by(struct ct_errhandler *const *place, int error, const char *call);
 /* "call: the text of the error". */
@@ -49,17 +49,17 @@ int ct_api_raise_anytime(int error, const char *call, const char *fmt, ...) CT_P
 int ct_api_pass_anytime(int error, const char *call) CT_COLD;
 /* The error of a call that is not possible now: CTRAN_ERR_OTHER, if the handler returns. */
 int ct_api_refuse(const char *call) CT_COLD;
-/* Ends the job over an error of the start whose cause has been logged. */
+/* Ends the job because of an error at the start whose cause has been logged. */
 _Noreturn void ct_api_die_told(struct ct_process *p, int error, const char *call);
 /* Only the message of ct_api_refuse. */
 void ct_api_log_refusal(const char *call) CT_COLD;
 
 /* For the front end of MPI's names. ctran_op_create for a function with int counts. op.c */
 int ct_api_op_create_short(ct_op_short_fn *fn, int commute, ctran_op_t *op);
-/* Has the request of a collective free `memory`, of malloc, when it ends: for whoever made arrays
- * of the program's, which the collective reads. Once a request, by the thread that made it, before
- * the user has it. false: the request is of another kind, and the memory the caller's.
- * coll_call.c */
+/* Makes the request of a collective free `memory` (from malloc) when the request ends. Used for
+ * arrays that the library made from the program's arguments and that the collective reads. Once a
+ * request, by the thread that made it, before the user has it. false: the request is of another
+ * kind, and the memory the caller's. coll_call.c */
 bool ct_api_keep(struct ct_request *req, void *memory);
 /* The alignment that info asks for, in bytes. memory.c */
 size_t ct_api_alignment_of(struct ct_process *p, const struct ct_info *info);
@@ -97,7 +97,7 @@ int ct_api_wait(const char *call, const struct ct_comm *comm, int peer, int tag,
 
 /* The communicator behind a handle, in a process where calls are possible. */
 int ct_check_comm(const char *call, ctran_comm_t handle, struct ct_comm **out);
-/* The same for a call that leaves a result at `out`, its argument `name`. */
+/* Like ct_check_comm for a call that leaves a result at `out`, its argument `name`. */
 int ct_check_comm_for(const char *call, ctran_comm_t handle, struct ct_comm **comm, const void *out,
                       const char *name);
 /* Where a result goes: not NULL. */
@@ -107,11 +107,12 @@ static inline int ct_check_out(struct ct_comm *comm, const char *call, const voi
     return CT_LIKELY(out != NULL) ? CTRAN_SUCCESS
                                   : ct_api_raise(comm, CTRAN_ERR_ARG, call, "%s is NULL", name);
 }
-/* The one whose handler answers for errors that belong to none: self, of the world or not. */
+/* The communicator whose error handler serves errors of no communicator: CTRAN_COMM_SELF, also in
+ * programs without a world. */
 int ct_check_self(const char *call, struct ct_comm **out);
-/* The same for calls that an intercommunicator has no part in. */
+/* Like ct_check_self for calls that an intercommunicator has no part in. */
 int ct_check_intra(const char *call, ctran_comm_t handle, struct ct_comm **out);
-/* The same for one with a topology of this kind (CTRAN_CART, ...). */
+/* Like ct_check_intra for one with a topology of this kind (CTRAN_CART, ...). */
 int ct_check_topo(const char *call, ctran_comm_t handle, int kind, struct ct_comm **out);
 /* A new communicator, NULL where the caller is no member, becomes the user's; or rc is raised. */
 int ct_api_give_comm(struct ct_comm *comm, int rc, const struct ct_comm *made, const char *call,
@@ -121,8 +122,8 @@ int ct_check_session(const char *call, ctran_session_t handle, struct ct_mpi_ses
 /* The object behind a handle of hints; NULL for CTRAN_INFO_NULL. */
 int ct_check_info(struct ct_comm *comm, const char *call, ctran_info_t handle,
                   struct ct_info **info);
-/* The same where hints are taken from it: CTRAN_ERR_INFO_VALUE for a list of algorithms that makes
- * no sense. Local; before anything is made, so that it fails on all ranks or on none. */
+/* Like ct_check_info where hints are taken from it: CTRAN_ERR_INFO_VALUE for a list of algorithms
+ * that makes no sense. Local; before anything is made, so that it fails on all ranks or on none. */
 int ct_check_hints(struct ct_comm *comm, const char *call, ctran_info_t handle,
                    struct ct_info **info);
 /* Gives what was made, unless it is NULL, the hints; after an error there is none. */
@@ -135,10 +136,10 @@ const char *ct_errhandler_wrong(ctran_errhandler_t errhandler, enum ct_errhandle
 /* Any datatype, committed or not. */
 int ct_check_type(struct ct_comm *comm, const char *call, ctran_datatype_t datatype,
                   const struct ct_dtype **out);
-/* The same for calls without a communicator. *self handles their errors. */
+/* Like ct_check_type for calls without a communicator. *self handles their errors. */
 int ct_check_own_type(const char *call, ctran_datatype_t datatype, struct ct_comm **self,
                       const struct ct_dtype **out);
-/* The same for the type that a new one, to be left at `newtype`, is made of. */
+/* Like ct_check_own_type for the type that a new one, to be left at `newtype`, is made of. */
 int ct_check_old_type(const char *call, ctran_datatype_t oldtype, const ctran_datatype_t *newtype,
                       struct ct_comm **self, const struct ct_dtype **old);
 /* A new datatype becomes the user's; or rc is raised. */
@@ -204,8 +205,8 @@ static inline int ct_check_span(struct ct_comm *comm, const char *call, const vo
     }
     return rc;
 }
-/* The same for an address that was computed from a buffer: it may by chance have the value of
- * CTRAN_IN_PLACE. */
+/* Like ct_check_span for an address that was computed from a buffer: it may by chance have the
+ * value of CTRAN_IN_PLACE. */
 static inline int ct_check_placed(struct ct_comm *comm, const char *call, const void *at,
                                   ctran_count_t count, ctran_datatype_t datatype,
                                   struct ct_span *out)
@@ -245,13 +246,14 @@ enum ct_transfer_mode { CT_TRANSFER_SEND, CT_TRANSFER_SSEND, CT_TRANSFER_RECV };
 
 /* A send or receive with its arguments checked. */
 struct ct_transfer {
-    struct ct_comm        *comm;
-    struct ct_ep          *ep;   /* NULL: any source, or nobody */
-    bool                   null; /* CTRAN_PROC_NULL: nothing is to be done */
-    enum ct_transfer_mode  mode;
-    struct ct_p2p_key      key;
-    struct ct_area         area;
-    const struct ct_dtype *type; /* whose pieces the area has; NULL: it is one block */
+    struct ct_comm       *comm;
+    struct ct_ep         *ep;   /* NULL: any source, or CTRAN_PROC_NULL */
+    bool                  null; /* CTRAN_PROC_NULL: nothing is to be done */
+    enum ct_transfer_mode mode;
+    struct ct_p2p_key     key;
+    struct ct_area        area;
+    /* the type that the area's pieces belong to; NULL: the area is one block */
+    const struct ct_dtype *type;
 };
 
 int ct_check_transfer(const char *call, const void *buf, ctran_count_t count,
@@ -270,7 +272,8 @@ int ct_transfer_start_user(struct ct_transfer *t, const char *call, ctran_reques
 
 /* ---- buffers of buffered sends, buffer.c ----------------------------------------------------- */
 
-/* Those whose buffer may serve a send in comm: it, its session, the process. */
+/* The owners of attached buffers that may serve a buffered send in comm: comm, its session, the
+ * process. */
 void ct_api_buffer_owners(const struct ct_comm *comm, uint64_t owners[CT_BUFFER_OWNERS]);
 /* What goes away detaches its buffer; the world's end detaches the process's, too (MPI-4.1
  * sec. 3.6, 11.2.2). These wait until the messages in it have been sent. */
@@ -291,7 +294,7 @@ void ct_api_disown(struct ct_comm *comm, const struct ct_dtype *type);
 enum { CT_STATUS_CANCELLED = 2 };
 /* Fills a status that may be CTRAN_STATUS_IGNORE; req NULL: the empty status. */
 void ct_api_status(ctran_status_t *status, const struct ct_request *req);
-/* The same for one that is done; returns its error. */
+/* Like ct_api_status for one that is done; returns its error. */
 int ct_api_outcome(struct ct_request *req, ctran_status_t *status);
 /* Releases a generalized request, which alone has a `query`, and returns the error of the program's
  * function that frees it. grequest.c */

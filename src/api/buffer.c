@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The buffers of buffered sends: one for the process, for each session and for each communicator.
- * The calls on each are the same but for who owns the buffer, and whose error handler answers.
+ * The calls for the three kinds of owners differ only in the owner and in the error handler that
+ * they use.
  */
 #define CT_FOLDER "api"
 #include "api/api.h"

@@ -3,7 +3,7 @@
 #define CT_FOLDER "api"
 #include "api/api.h"
 
-/* Checks and sends; a peer that is nobody takes no room. */
+/* Checks and sends; a message to CTRAN_PROC_NULL takes no room in the buffer. */
 static int bsend(const char *call, const void *buf, ctran_count_t count, ctran_datatype_t datatype,
                  int dest, int tag, ctran_comm_t comm, struct ct_transfer *t)
 {

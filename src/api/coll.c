@@ -177,7 +177,7 @@ static int reduce(const struct ct_call *how, struct ct_comm *comm, struct reduct
     return ct_call_go(how, &r->d);
 }
 
-/* The buffers of a reduction whose result this rank gets. */
+/* The buffers of a reduction on a rank that gets the result. */
 static int check_reduction(struct ct_comm *comm, const char *call, const void *send, void *recv,
                            ctran_count_t count, ctran_datatype_t datatype, struct ct_span *span)
 {

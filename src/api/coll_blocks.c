@@ -27,8 +27,8 @@ static int check_whole(struct ct_comm *comm, const char *call, const void *buf, 
     return rc;
 }
 
-/* The buffer with this rank's part of a call whose other buffer is whole: as many bytes, or in
- * place. */
+/* The buffer with this rank's part, in a call whose other buffer has the whole vector: of equal
+ * length, or in place. */
 static int check_part(struct ct_comm *comm, const char *call, const void *buf, ctran_count_t count,
                       ctran_datatype_t datatype, const struct ends *e, struct ct_span *out)
 {

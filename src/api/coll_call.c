@@ -186,8 +186,8 @@ static int run(struct ct_described *d)
     return ct_api_pass(d->comm, rc, d->call);
 }
 
-/* What cannot become a request is described all the same, for its description says what the others
- * count. Where that fails it has been left out. */
+/* A call that cannot become a request is described nevertheless, as the other ranks count it. Where
+ * that fails it has been left out. */
 static void leave_out(struct ct_described *d)
 {
     ct_coll_init(&d->coll, d->comm, NULL);

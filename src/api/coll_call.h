@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * coll_call - how a collective call becomes one that blocks, a request, or a persistent request
- * (MPI-4.1 sec. 6.12, 6.13). There is one function for each collective, which checks the arguments
- * and describes the call; who asked, and how, it hands on to ct_call_go. Called by coll*.c.
+ * (MPI-4.1 sec. 6.12, 6.13). Each collective has one function, which checks the arguments and
+ * describes the call. The function passes the description to ct_call_go, with the form of the call
+ * (at once, as a request, persistent). Called by coll*.c.
  *
  * A description is a struct of the call's own which begins with a struct ct_described. It is made
- * on the stack, and where it is to last it is moved: what it says of its own memory it says at
- * `open`.
+ * on the stack, and moved to the heap if it outlives the call; so pointers into the description
+ * itself are set by `open`, after the move.
  */
 #ifndef CT_API_COLL_CALL_H
 #define CT_API_COLL_CALL_H
@@ -35,7 +36,7 @@ struct ct_described {
 
 struct ct_described_ops {
     size_t size_bytes; /* of the whole struct */
-    /* Opens the buffers and describes the call in d->coll, which is one that does nothing. On
+    /* Opens the buffers and describes the call in d->coll, which is one that does nothing. After an
      * error, whose cause has been logged, nothing is left open. */
     int (*open)(struct ct_described *d);
     /* It is over: closes the buffers, and with `store` puts into them what was received:
@@ -47,7 +48,7 @@ struct ct_described_ops {
 
 /* The communicator, and what a request needs: raises what is wrong. */
 int ct_call_check(const struct ct_call *how, struct ct_comm **comm);
-/* The same for calls that an inter-communicator has no part in. */
+/* Like ct_call_check for calls that an inter-communicator has no part in. */
 int ct_call_check_intra(const struct ct_call *how, struct ct_comm **comm);
 
 /* Without types or operator. */
@@ -146,12 +147,12 @@ static inline ctran_datatype_t ct_side_type(const struct ct_side *side, uint32_t
 {
     return side->types != NULL ? side->types[i] : side->type;
 }
-/* The arrays are there; to be asked where there is anybody at all. */
+/* Checks the arrays of counts and displacements. Call only if the group has members. */
 int ct_side_check(struct ct_comm *comm, const char *call, const struct ct_side *side);
 /* Where block i is; a buffer that cannot have any is left as it is. */
 int ct_side_block(struct ct_comm *comm, const char *call, const struct ct_side *side, uint32_t i,
                   const void **buf, ctran_count_t *count);
-/* The same, and its elements. */
+/* Like ct_side_block, and its elements. */
 int ct_side_span(struct ct_comm *comm, const char *call, const struct ct_side *side, uint32_t i,
                  struct ct_span *out);
 /* From all to all. */

@@ -103,8 +103,8 @@ static int split_by(struct ct_process *p, int split_type, const struct ct_info *
     }
 }
 
-/* An unguided split says by what it was made, in the caller's info; not in CTRAN_INFO_ENV, which
- * nobody changes. */
+/* An unguided split reports the kind of hardware in the caller's info object, except in
+ * CTRAN_INFO_ENV, which never changes. */
 static int tell_kind(struct ct_comm *comm, ctran_info_t handle, struct ct_info *info, int kind)
 {
     return info == NULL || handle == CTRAN_INFO_ENV || kind < 0

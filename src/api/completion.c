@@ -111,7 +111,7 @@ static bool reached(struct batch *b, enum goal goal)
     return goal == ALL ? all_done(b) : some_done(b);
 }
 
-/* The communicator whose error handler answers for request i. */
+/* The communicator whose error handler serves request i. */
 static struct ct_comm *owner(const struct batch *b, int i)
 {
     struct ct_comm *comm = b->requests[i]->owner;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * dense - buffers of any datatype, in memory of any kind, as the collectives take them: blocks of
- * bytes in plain memory. What is so and has no gaps is used where it lies; of all else a copy is
- * taken before the collective, and what it received is copied back after it. So algorithms and
- * chunks depend on sizes alone, which all ranks know alike: one may give a GPU's memory where
- * another gives the host's.
+ * bytes in plain memory. Plain memory without gaps is used in place. All other memory is copied
+ * before the collective, and results are copied back after it. So algorithms and chunks depend on
+ * sizes alone, which are equal on all ranks: one rank may give a GPU's memory while another gives
+ * the host's.
  *
  * The order of calls: _open (with `fill`, where the collective reads the buffer), the collective,
  * _close (with `store`, where it wrote it and succeeded; CTRAN_ERR_BUFFER: it could not be stored).
@@ -44,11 +44,12 @@ void ct_copy_put(struct ct_copy *copy);
  * CTRAN_BOTTOM. */
 int ct_dense_open(struct ct_comm *comm, const char *call, const void *buf, size_t count,
                   const struct ct_dtype *type, bool fill, struct ct_dense *d);
-/* The same for a reduction: elements an extent apart, the first one's data from its true lower
- * bound on. Only derived types are ever copied. */
+/* Like ct_dense_open for a reduction: elements an extent apart, the first one's data from its true
+ * lower bound on. Only derived types are ever copied. */
 int ct_dense_open_elements(struct ct_comm *comm, const char *call, const void *buf, size_t count,
                            const struct ct_dtype *type, bool fill, struct ct_dense *d);
-/* The same for whoever wants elements just as they lie in memory, gaps and all, but plain. */
+/* Like ct_dense_open_elements for whoever wants elements just as they lie in memory, gaps and all,
+ * but plain. */
 int ct_dense_open_copy(struct ct_comm *comm, const char *call, const struct ct_span *span,
                        bool fill, struct ct_dense *d);
 int ct_dense_close(struct ct_dense *d, bool store);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Errors of calls that may come at any time: before init and after finalize there is no
- * communicator whose handler could be asked, so the initial error handler answers (MPI-4.1
- * sec. 9.3). CTRAN_INITIAL_ERRHANDLER names one, a constant; errors are fatal by default. A child
- * made by fork() only gets the code: its end is not the job's.
+ * Errors of calls that are allowed at any time: before init and after finalize there is no
+ * communicator with an error handler, so the initial error handler serves (MPI-4.1 sec. 9.3).
+ * CTRAN_INITIAL_ERRHANDLER names one, a constant; errors are fatal by default. A child made by
+ * fork() only gets the code: its end is not the job's.
  *
  * Called by life.c and by the calls that are possible at any time.
  */

@@ -44,7 +44,7 @@ int ct_grequest_end(struct ct_request *base)
     return error;
 }
 
-/* Where nobody is left to be told of an error. */
+/* Frees a request without reporting errors, as there is no caller left. */
 static void release(struct ct_process *p, struct ct_request *base)
 {
     (void)p;

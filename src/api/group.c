@@ -20,7 +20,7 @@ static int check_group(const char *call, ctran_group_t handle, struct ct_group *
                                                    : "it was freed, or never was one");
 }
 
-/* The same for a call that leaves a result at `out`, its argument `name`. */
+/* Like check_group, for a call that stores a result at `out`, its argument `name`. */
 static int check_group_for(const char *call, ctran_group_t handle, struct ct_group **group,
                            const void *out, const char *name)
 {

@@ -24,7 +24,7 @@ static int check(const char *call, ctran_info_t handle, struct ct_info **info)
                          : ct_api_raise_anytime(CTRAN_ERR_INFO, call, "%s", why_not(handle));
 }
 
-/* The same for one that is to be changed. */
+/* Like check, for an object that is to be changed. */
 static int check_own(const char *call, ctran_info_t handle, struct ct_info **info)
 {
     return handle == CTRAN_INFO_ENV

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the program was started with, as an info object: CTRAN_INFO_ENV, made by ctran_init, and
- * those of ctran_info_create_env. A key whose value is not known, or too long, is not there.
+ * those of ctran_info_create_env. A key with an unknown value, or with a value that is too long,
+ * does not exist.
  */
 #define CT_FOLDER "api"
 #include <fcntl.h>
@@ -64,7 +65,7 @@ static void set_machine(struct ct_infos *s, struct ct_info *info)
     }
 }
 
-/* size 0: nobody knows. */
+/* size 0: not known. */
 static void set_job(struct ct_infos *s, struct ct_info *info, uint32_t size, const char *host)
 {
     char number[16];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The life of the one process that the public interface speaks for. It joins its job at the first
- * init, of the world or of a session, and leaves it when it ends. In between come any number of
- * cycles: the first user of the library brings up what the program's objects need, the last one
- * takes it down. Job, endpoints and matching stay, since other processes may be a cycle ahead and
- * send already; a message that comes early waits.
+ * The life of the process that the public interface works for. It joins its job at the first init,
+ * of the world or of a session, and leaves it when it ends. In between come any number of cycles:
+ * the first user of the library brings up what the program's objects need, the last one takes it
+ * down. Job, endpoints and matching stay, since other processes may be a cycle ahead and send
+ * already; a message that comes early waits.
  *
  * Called by world.c and session.c, and by the end of the process.
  */
@@ -61,8 +61,8 @@ struct ct_process *ct_api_process(void)
 
 /* ---- the job --------------------------------------------------------------------------------- */
 
-/* Of what may be used at any time, by a child, too: a fork finds nobody in the middle of it. They
- * are held for a moment only. */
+/* Locks of what may be used at any time, also by a child process: during a fork no thread holds
+ * them. They are held for a moment only. */
 static pthread_mutex_t *const leaves[] = {&process.codes.lock, &process.infos.lock,
                                           &process.errhandlers.lock, &process.sessions.lock};
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Collectives of neighbours (MPI-4.1 sec. 8.6 to 8.8): their arguments and descriptions. Each block
- * is sent from and received into where it lies, whatever its datatype. A block for or from nobody,
- * at the border of a grid, is not looked at. Called by neighbor_calls.c.
+ * is sent from and received into where it lies, whatever its datatype. A block for CTRAN_PROC_NULL,
+ * at the border of a grid, is ignored. Called by neighbor_calls.c.
  */
 #define CT_FOLDER "api"
 #include <stdlib.h>

@@ -23,7 +23,8 @@ static void release(struct ct_process *p, struct ct_request *base)
     free(r);
 }
 
-/* Nothing is left to do: nobody is the peer, or the message is in the buffer. */
+/* Completes a request that has nothing left to do: the peer is CTRAN_PROC_NULL, or the message is
+ * in the buffer. */
 static void finish(struct ct_request *base)
 {
     ct_request_set_done(base, true);

@@ -143,7 +143,8 @@ int ctran_improbe(int source, int tag, ctran_comm_t comm, int *flag, ctran_messa
 
 /* ---- their receives -------------------------------------------------------------------------- */
 
-/* Checks the arguments of a matched receive: *m is the message, NULL for one from nobody. */
+/* Checks the arguments of a matched receive: *m is the message; NULL for a message from
+ * CTRAN_PROC_NULL. */
 static int check_receive(const char *call, void *buf, ctran_count_t count,
                          ctran_datatype_t datatype, const ctran_message_t *message,
                          struct ct_transfer *t, struct ct_message **m)

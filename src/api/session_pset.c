@@ -11,9 +11,8 @@
 static const char *const names[] = {"mpi://WORLD", "mpi://SELF"};
 enum { WORLD = CT_PSET_WORLD, SELF = CT_PSET_SELF, PSETS = CT_PSETS };
 
-/* Names of the scheme mpi:// are URIs (MPI-4.1
- * sec. 11.3.2), whose scheme and authority are in any case of letters (RFC 3986 sec. 3.1, 3.2.2);
- * programs for other libraries say mpi://world. */
+/* Names of the scheme mpi:// are URIs (MPI-4.1 sec. 11.3.2). Scheme and authority may be in upper
+ * and lower case (RFC 3986 sec. 3.1, 3.2.2); programs for other libraries write mpi://world. */
 int ct_api_find_pset(const char *name)
 {
     int i = 0;

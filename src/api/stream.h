@@ -23,8 +23,8 @@ struct ct_moves {
 int ct_moves_open(const char *call, ctran_comm_t comm, struct ct_moves *m);
 /* One more; its datatype is without gaps, or CTRAN_ERR_TYPE is raised. */
 int ct_moves_add(struct ct_moves *m, uint32_t peer, bool send, const struct ct_span *span, int tag);
-/* Enqueues them, unless rc is an error that was raised; frees. even: of a collective all of whose
- * messages are as long as each other, on all ranks. */
+/* Enqueues them, unless rc is an error that was raised; frees. even: the call is a collective whose
+ * messages all have one length, on all ranks. */
 int ct_moves_go(struct ct_moves *m, int rc, uint32_t kind, bool even, ctran_stream_t stream);
 
 /* Elements without gaps. */

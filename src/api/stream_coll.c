@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stream-ordered collectives that reduce nothing: each is the messages that a rank sends and
- * receives, the nearest rank first, so that all do not turn to the same one.
+ * Stream-ordered collectives without a reduction. Each consists of the messages that a rank sends
+ * and receives, the nearest rank first, so that the ranks do not all begin with one rank.
  */
 #define CT_FOLDER "api"
 #include <stdlib.h>
 
 #include "api/stream.h"
 
-/* What a rank sends, or what it receives: to or from all, one rank alone, or nobody. */
+/* What a rank sends, or what it receives: to or from all ranks, one rank, or none. */
 struct half {
     enum { NOBODY, ALL, ONE } peers;
     int            one;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The stream-ordered alltoallv whose counts the GPU alone knows. */
+/* The stream-ordered alltoallv whose counts only the GPU knows. */
 #define CT_FOLDER "api"
 
 #include "api/stream.h"

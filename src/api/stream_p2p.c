@@ -60,7 +60,7 @@ int ct_moves_add(struct ct_moves *m, uint32_t peer, bool send, const struct ct_s
     return rc;
 }
 
-/* Of sends and receives who has none makes no call. Of a collective of equal blocks all ranks have
+/* A rank without sends and receives makes no call. Of a collective of equal blocks all ranks have
  * something to move, or none: then it is no call, unless it is a communicator's first. What goes by
  * counts is one of all ranks, whatever they have. */
 static bool has_part(const struct ct_moves *m, uint32_t kind, bool even)

@@ -23,7 +23,7 @@ int ct_check_old_type(const char *call, ctran_datatype_t oldtype, const ctran_da
     return rc == CTRAN_SUCCESS ? ct_check_out(*self, call, newtype, "newtype") : rc;
 }
 
-/* The same for a call that leaves numbers at `a` and, where there are two, `b`. */
+/* Like ct_check_own_type, for a call that stores numbers at `a` and, if there are two, at `b`. */
 static int check_asked(const char *call, ctran_datatype_t datatype, const void *a, const void *b,
                        const struct ct_dtype **type)
 {

@@ -33,7 +33,7 @@ int ctran_type_get_envelope(ctran_datatype_t datatype, ctran_count_t *num_intege
     return CTRAN_SUCCESS;
 }
 
-/* There must be room for all that there is, so that nobody mistakes a part for the whole. */
+/* There must be room for all numbers, so that no caller takes a part for the whole. */
 static int check_room(struct ct_comm *self, const char *call, const char *what, ctran_count_t most,
                       const void *array, size_t n)
 {

@@ -14,7 +14,7 @@ static inline int ct_check_win(const char *call, ctran_win_t handle, struct ct_w
     return CT_LIKELY(*out != NULL) ? CTRAN_SUCCESS : ct_check_win_slowly(call, handle);
 }
 
-/* The same for a call that leaves a result at `out`, its argument `name`. */
+/* Like ct_check_win for a call that leaves a result at `out`, its argument `name`. */
 static inline int ct_check_win_for(const char *call, ctran_win_t handle, struct ct_win **win,
                                    const void *out, const char *name)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Walking through areas of several pieces. Called by transports, p2p and whoever packs. */
+/* Walking through areas of several pieces. Called by transports, p2p and functions that pack. */
 #include "base/area.h"
 
 #include "ctran.h"
@@ -266,8 +266,8 @@ static void describe_across(struct batch *b, const struct ct_piece *p, const str
     }
 }
 
-/* All of them go into one batch, which has room for them when it is empty: no byte of flat memory
- * before the last one's may be missing. */
+/* All blocks go into one batch, which has room for them when it is empty, so that flat memory is
+ * written without gaps. */
 static bool walk_across(struct walk *w, const struct ct_piece *p, uintptr_t at, size_t whole)
 {
     struct batch *b = w->batch;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An area: the memory of a message, which transfers read and write in order. Most are one block;
- * what a datatype spreads out is a list of pieces that comes again and again, and pieces may be
- * lists again, so that its description is as short as the program's own and never as long as the
- * message. A position is a number of bytes: transfers may go on from anywhere.
+ * An area: the memory of a message, which transfers read and write in order. Most areas are one
+ * block. A datatype with gaps is a list of pieces that repeats, and a piece may be a list again; so
+ * the description is as short as the program's own and never as long as the message. A position is
+ * a number of bytes: transfers may go on from anywhere.
  *
- * Memory that the processor does not reach itself, as a GPU's, comes with a struct ct_memory, by
- * which alone it is read and written: areas of such memory are gathered and scattered, and nobody
- * uses their addresses. Who asks whether an area is one block of plain memory asks for `pieces`.
+ * Memory that the processor does not reach, such as a GPU's, comes with a struct ct_memory, whose
+ * functions alone read and write it: such areas are gathered and scattered, and their addresses are
+ * not used. A block of plain memory has `pieces` NULL.
  *
  * Invariant: no list, piece or block is empty. Addresses are computed as numbers: a base may be
  * NULL where pieces say where memory is.
@@ -23,14 +23,15 @@
 #include "base/block.h"
 #include "base/util.h"
 
-/* Equal blocks at the same distance: each of memory, or of a list of pieces. */
+/* Equal blocks at equal distances. Each block is memory, or a list of pieces. */
 struct ct_piece {
-    size_t                 from_bytes;   /* the bytes of the pieces before it */
-    ptrdiff_t              at_bytes;     /* where the first block is, from the base on */
-    size_t                 len_bytes;    /* of a block */
-    size_t                 reps;         /* blocks */
-    ptrdiff_t              stride_bytes; /* from one to the next, if there are several */
-    const struct ct_piece *inner;        /* NULL: memory; else a list, whose base is the block */
+    size_t    from_bytes;   /* the bytes of the pieces before it */
+    ptrdiff_t at_bytes;     /* where the first block is, from the base on */
+    size_t    len_bytes;    /* of a block */
+    size_t    reps;         /* blocks */
+    ptrdiff_t stride_bytes; /* from one to the next, if there are several */
+    /* NULL: the block is memory; else a list of pieces, relative to the block */
+    const struct ct_piece *inner;
     uint32_t               ninner;
 };
 
@@ -46,8 +47,8 @@ struct ct_rows {
 
 enum { CT_AREA_BATCH = 128 };
 
-/* How memory that is not plain is read and written. Any thread may call; the calls return when the
- * bytes are there: CTRAN_SUCCESS, or an error whose cause has been logged. */
+/* How memory that is not plain is read and written. Any thread may call these functions. They
+ * return when the bytes are there, with CTRAN_SUCCESS or an error whose cause has been logged. */
 struct ct_memory {
     /* Copies all blocks of a list of 1 to CT_AREA_BATCH to flat plain memory of len_bytes, which
      * they fill, or from it; in any order. One call is to cost about one wait for a device. */
@@ -66,8 +67,8 @@ struct ct_area {
     void                   *base;
     size_t                  len_bytes; /* in all */
     const struct ct_piece  *pieces; /* borrowed; NULL: one block of plain memory, the rest unused */
-    uint32_t                npieces; /* 0: one block all the same, of memory that is not plain */
-    size_t                  reps;    /* the pieces come so often, */
+    uint32_t                npieces;      /* 0: one block of memory that is not plain */
+    size_t                  reps;         /* the pieces come so often, */
     ptrdiff_t               stride_bytes; /* each time so much further on */
     const struct ct_memory *memory;       /* NULL: plain; must outlive the area */
 };

@@ -69,7 +69,7 @@ void              ct_keyval_drop(struct ct_keyval *keyval);
 void ct_keyval_release(struct ct_keyval *keyval);
 
 void ct_attrs_init(struct ct_attrs *attrs, struct ct_keyvals *kind, void *object);
-/* Forgets all values without calling anybody. */
+/* Removes all values without calling the program's functions. */
 void ct_attrs_fini(struct ct_attrs *attrs);
 
 /* These return CTRAN_ERR_NO_MEM, or what the program's function returned; then nothing has changed,

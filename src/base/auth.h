@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who may talk to this job: a random 256-bit key, and the proof that both ends of a connection
- * hold it. The key itself never travels.
+ * The job's key, a random number of 256 bits, and the proof that both ends of a connection hold it.
+ * The key itself never travels.
  *
  * The proof is three messages. The end that connects sends a nonce; the end that accepts answers
  * with its own nonce and a keyed hash (BLAKE2b) over both, and gets one back. The hashes cover the
@@ -55,9 +55,9 @@ int ct_auth_key_make(struct ct_auth_key *key);
 /* To be called on every copy of a key, also a hexadecimal one, as soon as it is of no more use. */
 void ct_auth_wipe(void *secret, size_t len_bytes);
 
-/* A keyed hash of a message, by which its receiver knows that a holder of the key has written it:
- * messages that say for whom and for which use they are need no proof of their own. out has
- * out_len bytes, 16 to CT_AUTH_HASH_BYTES. All zeros in builds that can prove nothing. */
+/* A keyed hash of a message. The receiver knows by it that a holder of the key wrote the message.
+ * Messages that name their receiver and their use need no further proof. out has out_len bytes, 16
+ * to CT_AUTH_HASH_BYTES. All zeros in builds that can prove nothing. */
 void ct_auth_tag(const struct ct_auth_key *key, const void *bytes, size_t len, void *out,
                  size_t out_len);
 /* Whether that is the tag of this message; false in builds that can prove nothing. Takes as long
@@ -75,7 +75,7 @@ uint64_t ct_auth_number(const struct ct_auth_key *key, const char *purpose);
 
 enum ct_auth_role { CT_AUTH_CONNECTS = 'C', CT_AUTH_ACCEPTS = 'A' };
 
-/* One end of one connection. Its fields are auth.c's own, but for `why`. */
+/* One end of one connection. All fields except `why` belong to auth.c. */
 struct ct_auth {
     unsigned char secret[CT_AUTH_KEY_BYTES]; /* the hashes' key: from the job's, for one context */
     unsigned char nonces[2 * CT_AUTH_NONCE_BYTES]; /* of the end that connects, then the other's */

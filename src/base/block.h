@@ -5,7 +5,8 @@
  * where the destination lies 1 to 31 bytes behind the source, addresses taken modulo 4 KiB: as
  * malloc's large blocks lie behind whole pages (64 KiB on a Zen 3: 31 us where any other place
  * takes 1.5). So such a block is copied from its end on, in which no load waits for the store
- * before it that looks as if to the same place: 1.9 us. Elsewhere that costs the comparison alone.
+ * before it that looks as if to the same place: 1.9 us. For other blocks the cost is the comparison
+ * alone.
  *
  * Source: measured; glibc's bugs 30994 and 30995 tell of the same.
  */

@@ -14,7 +14,7 @@
 _Thread_local struct ct_blocked *ct_blocked_now;
 struct ct_blocked_slot          *ct_blocked_slot;
 
-/* Whose description is in the slot. Written by whoever has made seq odd. */
+/* The description that is in the slot. Written by the thread that has made seq odd. */
 static _Atomic(struct ct_blocked *) shown;
 
 static struct {

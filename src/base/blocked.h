@@ -6,11 +6,11 @@
  * daemon reads; when the call is over the slot is emptied. A call that does not wait so long costs
  * a few loads and stores.
  *
- * There is one slot a rank: of several threads that wait it shows the one that began to wait last,
- * until that goes on. Without the launcher of ctran there is no slot, and nothing is described.
+ * Each rank has one slot. If several threads wait, the slot shows the one that began last, until
+ * that thread goes on. Without the launcher of ctran there is no slot, and nothing is described.
  *
- * The daemon believes nothing that stands there: it takes a slot whole or not at all (seq is even
- * and does not change), and prints only letters of the name.
+ * The daemon does not trust the slot: it takes a slot whole or not at all (seq is even and does not
+ * change), and prints only letters of the name.
  */
 #ifndef CT_BASE_BLOCKED_H
 #define CT_BASE_BLOCKED_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Configuration: the variables of vars.def, read from (weakest first) their defaults, the site
- * file SYSCONFDIR/ctran.conf, the user's file ~/.config/ctran.conf, the file that CTRAN_CONFIG
- * names, the environment, and ctranrun --set (which hands its settings down in CTRAN_SET, one
- * NAME=VALUE a line). A file has a NAME = VALUE a line; # starts a comment. Nobody else calls
- * getenv for a CTRAN_ variable.
+ * Configuration: the variables of vars.def, read from (weakest first) their defaults, the site file
+ * SYSCONFDIR/ctran.conf, the user's file ~/.config/ctran.conf, the file that CTRAN_CONFIG names,
+ * the environment, and ctranrun --set (which hands its settings down in CTRAN_SET, one NAME=VALUE a
+ * line). A file has a NAME = VALUE a line; # starts a comment. No other file calls getenv for a
+ * CTRAN_ variable.
  */
 #ifndef CT_BASE_CONFIG_H
 #define CT_BASE_CONFIG_H
@@ -88,7 +88,7 @@ const char *ct_config_origin_name(enum ct_var_origin origin);
  * "CTRAN_EAGER_LIMIT". The caller frees it. NULL when out of memory. */
 char *ct_config_full_name(const char *name, size_t len_bytes);
 
-/* The variable whose name is nearest to `name`, NULL when none is near. */
+/* The variable whose name is nearest to `name`; NULL if no name is near. */
 const char *ct_config_nearest(const char *name);
 
 /* Names that only the launcher and its daemon use; known here, so that no rank warns of them. */

@@ -16,7 +16,7 @@ enum { CT_AGAIN = -1, CT_QUEUED = -2 };
 
 /* The answer to a one-sided operation that the peer's memory is not exposed for: there is no such
  * key (any more), it is another peer's, it lacks the right, or the range is not within the region.
- * Who starts such operations gives the program the error that its standard names. */
+ * The function that starts such an operation returns the error that MPI names for it. */
 enum { CT_REFUSED = -3 };
 
 /* What an error costs, from least to most. */

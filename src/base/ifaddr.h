@@ -18,12 +18,13 @@ struct ct_ifaddr {
 };
 
 /* Those of interfaces that are up: the ones that `names`, a list of interfaces, subnets and
- * addresses (CTRAN_TCP_INTERFACES), means. With "" all but loopback; or loopback, if there are no
- * others or `here` says that nobody else's host is to be reached. Returns their number, or -1 with
- * errno. */
+ * addresses (CTRAN_TCP_INTERFACES), means. With "": all interfaces except loopback. Loopback if
+ * there is no other interface, or if `here` says that all peers are on this host. Returns their
+ * number, or -1 with errno. */
 int ct_ifaddr_list(const char *names, bool here, struct ct_ifaddr list[CT_IFADDR_MAX]);
 
-/* Bytes of an address; whether so many bits of two are the same; whether it is loopback's. */
+/* The bytes of an address; whether the first `bits` bits of two addresses are equal; whether an
+ * address is loopback. */
 unsigned ct_ifaddr_bytes(int family);
 bool     ct_ifaddr_same(const uint8_t *a, const uint8_t *b, unsigned bits);
 bool     ct_ifaddr_is_loopback(int family, const uint8_t *ip);

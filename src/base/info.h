@@ -49,8 +49,8 @@ struct ct_info *ct_info_of(struct ct_infos *s, ctran_info_t handle);
 /* Sets a value, over an old one where there is one. CTRAN_ERR_INFO_KEY, CTRAN_ERR_INFO_VALUE: NULL,
  * too long, or, a key, empty; CTRAN_ERR_NO_MEM. */
 int ct_info_set(struct ct_infos *s, struct ct_info *info, const char *key, const char *value);
-/* Length of the value, without its 0, whose first cap - 1 bytes are written with a 0 to `out`
- * (cap 0: nothing is); -1 where there is no such key. */
+/* Returns the length of the value without its 0, or -1 if there is no such key. Writes up to cap -
+ * 1 bytes and a 0 to `out`; nothing if cap is 0. */
 int ct_info_get(struct ct_infos *s, const struct ct_info *info, const char *key, char *out,
                 size_t cap);
 /* CTRAN_ERR_INFO_NOKEY */

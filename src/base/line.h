@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cache lines that two cores write and read in turns. What such a pair costs is the line's way from
- * one to the other, so it should make the way once for each message: a reader that looks too often
- * takes the line from the writer before it has written, and a writer that asks for it only when it
+ * Cache lines that two cores write and read in turns. The cost is the transfer of the line between
+ * the cores, which should happen once for each message. A reader that polls too often takes the
+ * line from the writer before the writer has written; a writer that requests the line only when it
  * writes waits for the reader's core first.
  */
 #ifndef CT_BASE_LINE_H

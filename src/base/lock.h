@@ -3,15 +3,16 @@
  * Locks, and the words by which clang checks their use (-Wthread-safety; ./check builds with it).
  *
  * A ct_lock is made on or off, by whether several threads call at once (struct ct_process,
- * `threaded`). Off, each call is one branch that is always predicted. A zeroed one is off.
+ * `threaded`). If it is off, each call is one predicted branch. A lock of zeros is off.
  *
- * Order, from the first to be taken to the last; who holds one may take those behind it:
+ * Order, from the first to be taken to the last; a thread that holds a lock may take those behind
+ * it:
  *
  *   communicator -> progress domain (p2p) -> endpoint -> leaf
  *
- * A leaf lock guards one struct, for a few lines that call nobody: under it no other lock is
- * taken, nothing is sent, no function of the user's runs. One that is taken out of order, even
- * where no deadlock came of it, is reported by ThreadSanitizer, since a ct_lock is a mutex to it.
+ * A leaf lock guards one struct, for a few lines: under a leaf lock no other lock is taken, nothing
+ * is sent, and no function of the program runs. ThreadSanitizer reports a lock that is taken out of
+ * order, even if no deadlock happens, since it takes a ct_lock for a mutex.
  *
  * In C, an attribute of a field cannot name the lock beside it. So a struct with a lock has a
  * guard, which is a name and never defined, and two functions that claim to take and release it:
@@ -83,7 +84,7 @@ static inline void ct_lock_acquire(struct ct_lock *lock) CT_ACQUIRE(lock) CT_UNC
     }
 }
 
-/* Takes it if nobody has it; one that is off is always free. */
+/* Takes the lock if it is free; a lock that is off is always free. */
 static inline bool ct_lock_try(struct ct_lock *lock) CT_TRY_ACQUIRE(lock) CT_UNCHECKED
 {
     return CT_LIKELY(!lock->on) || pthread_mutex_trylock(&lock->mutex) == 0;

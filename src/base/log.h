@@ -4,8 +4,8 @@
  * ranks stay whole:  "14:03:07.123456 host:3 warn net: text".
  *
  * error: a call fails. warn: it works worse than it could. info: once per object. debug: what is
- * decided. trace: every message; compiled out unless CT_TRACE is 1. Whoever first knows the cause
- * logs it, once; its callers pass the code up.
+ * decided. trace: every message; compiled out unless CT_TRACE is 1. The function that first knows
+ * the cause logs it, once; its callers pass the code up.
  *
  * A source file that logs defines CT_FOLDER, the name of its folder, before its includes.
  */

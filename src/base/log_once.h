@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What several processes would say alike, and one says: the first that comes. The others do not go
- * on before it is said, since one that went on and ended could end the first in the middle.
+ * A message that several processes would log alike is logged by the first one only. The others do
+ * not go on before the message is logged, since one that went on and ended the job could end the
+ * first process in the middle.
  *
  * Used by topo, for settings that a node's ranks share; the memory is in pmi's table of records.
  */
@@ -21,10 +22,9 @@ struct ct_log_once {
     struct ct_wake   wake;
 };
 
-/* Logs the text as an error of `folder`, or returns when another process has logged the same. One
- * that differs is logged, after it; and where the other takes longer than limit_ms
- * (CT_LOG_ONCE_MS), as when it has died, each says it. NULL: nobody else would say it. Any
- * thread. */
+/* Logs the text as an error of `folder`, unless another process has logged this text. One that
+ * differs is logged, after it; and where the other takes longer than limit_ms (CT_LOG_ONCE_MS), as
+ * when it has died, each says it. NULL: no other process would log it. Any thread. */
 void ct_log_once(struct ct_log_once *once, const struct ct_log *log, const char *folder,
                  const char *text, uint32_t limit_ms);
 

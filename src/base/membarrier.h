@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The asymmetric barrier of membarrier(2). Two that each store something and then look at what the
- * other stores need a full barrier in between, both of them, so that one at least sees the other.
- * Where one of them comes by much more often it can do without, if the other has the kernel put a
- * barrier into all processes that have joined, at whatever place they are.
+ * The asymmetric barrier of membarrier(2). Two threads that each store one value and then load the
+ * other's value need a full barrier between store and load, so that at least one of them sees the
+ * other's store. If one thread passes there much more often, it can omit its barrier: the other
+ * calls membarrier(2), and the kernel executes a barrier in all processes that have joined,
+ * wherever they are.
  */
 #ifndef CT_BASE_MEMBARRIER_H
 #define CT_BASE_MEMBARRIER_H

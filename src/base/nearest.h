@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The name that a misspelt one may have been meant for. Used for variables and for options. */
+/* Finds the known name that is nearest to a misspelt one. Used for variables and for options. */
 #ifndef CT_BASE_NEAREST_H
 #define CT_BASE_NEAREST_H
 

@@ -20,7 +20,7 @@ enum { CT_REQUEST_MAGIC = 0x52657173 };
 
 struct ct_request {
     uint32_t magic; /* CT_REQUEST_MAGIC while it is a user's handle */
-    /* The rest of this struct is final: set by ct_request_complete, or by whoever makes a request
+    /* All other fields are final once set: by ct_request_complete, or by the maker of a request
      * that is done from the start. */
     _Atomic bool done;
     bool         orphan;    /* the user let go of it: it releases itself when done */
@@ -30,7 +30,7 @@ struct ct_request {
     /* What a status reports. */
     int32_t source, tag;
     size_t  len_bytes;
-    /* Whom its completion tells, under the domain's lock; NULL: nobody. */
+    /* The waiter that the completion wakes, under the domain's lock; NULL: none. */
     struct ct_waiter *waiter;
     /* Gives a finished request back to its pool. */
     void (*release)(struct ct_process *p, struct ct_request *req);
@@ -45,8 +45,8 @@ struct ct_request {
     int (*query)(struct ct_request *req, struct ctran_status *status);
     /* The error handler of this communicator answers for it (a struct ct_comm); NULL: self's. */
     void *owner;
-    /* What describes its memory, held as long as it is pending (a struct ct_dtype); NULL: it needs
-     * nobody. */
+    /* The datatype of the memory (a struct ct_dtype), held while the request is pending; NULL: no
+     * datatype is held. */
     const void *type;
 };
 

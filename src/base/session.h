@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions: by each, a part of the program uses the library apart from others. It is a handle, with
- * an error handler for the calls about it. What is made by way of one lives on its own. (The
- * launcher's struct ct_session is a job's folder.)
+ * Sessions (MPI-4.1 sec. 11.3): with a session, a part of the program uses the library
+ * independently of other parts. A session is a handle with an error handler. Objects that are made
+ * from a session outlive it. (The launcher's struct ct_session is a job's folder.)
  *
  * Sessions may be opened and closed by any thread at any time; one lock guards their list, none of
  * it is on a hot path, and their memory goes with the process.

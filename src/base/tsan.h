@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ThreadSanitizer cannot see: order by flags in memory that is mapped more than once. Ranks of
- * the unit tests are threads of one process, each with a mapping of its own of what they share; a
- * flag is another one to it in each. Where such flags order memory that both know by one address,
- * say so by that address. Nothing in other builds.
+ * Tells ThreadSanitizer of order by flags in memory that is mapped more than once. Ranks of the
+ * unit tests are threads of one process, each with its own mapping of shared memory, so
+ * ThreadSanitizer takes one flag for several. If such flags order memory that both threads know by
+ * one address, announce the order with that address. Without effect in other builds.
  */
 #ifndef CT_BASE_TSAN_H
 #define CT_BASE_TSAN_H

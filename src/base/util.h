@@ -45,7 +45,7 @@ static inline unsigned ct_log2_up(uint32_t n)
     return n <= 1 ? 0 : 32u - (unsigned)__builtin_clz(n - 1);
 }
 
-/* FNV-1a, a digest that tells apart what differs by mistake, not by malice. */
+/* FNV-1a, a digest against accidental differences, not against attackers. */
 #define CT_FNV1A_START UINT64_C(14695981039346656037)
 
 static inline uint64_t ct_fnv1a(uint64_t hash, const void *bytes, size_t n)

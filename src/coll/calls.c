@@ -120,7 +120,8 @@ void ct_coll_scatter(struct ct_coll *c, const void *send, void *recv, size_t blo
     plan(c, CT_SCATTER);
 }
 
-/* As the other ranks count it, so that the next collective is the same one. */
+/* Counts the collective as the other ranks do, so that the next collective has the same number on
+ * all. */
 static int no_memory(struct ct_coll *c)
 {
     ct_run_skip(&c->comm->run);

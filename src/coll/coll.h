@@ -52,7 +52,8 @@ int ct_coll_run(struct ct_coll *c);
 bool ct_coll_step(struct ct_coll *c);
 /* Frees what is its own, where it is not carried out. */
 void ct_coll_drop(struct ct_coll *c);
-/* The same for want of memory, after its description: the others count it, and so does this rank.
+/* Like ct_coll_drop for want of memory, after its description: the others count it, and so does
+ * this rank.
  */
 void ct_coll_leave_out(struct ct_coll *c);
 
@@ -92,7 +93,7 @@ int ct_coll_reduce_scatter_block(struct ct_coll *c, const void *send, void *recv
  * all zeros. */
 void ct_coll_move(struct ct_coll *c, uint32_t kind, const struct ct_blocks *send,
                   const struct ct_blocks *recv, uint32_t root);
-/* The same for alltoallv; the description `send` is NULL in place. */
+/* Like ct_coll_move for alltoallv; the description `send` is NULL in place. */
 int ct_coll_alltoallv(struct ct_coll *c, const struct ct_blocks *send,
                       const struct ct_blocks *recv);
 /* counts[r] elements for rank r. */
@@ -108,7 +109,7 @@ void ct_coll_neighbor(struct ct_coll *c, const struct ct_area *send, const struc
 void ct_coll_messages(struct ct_coll *c, struct ct_p2p_req *reqs, size_t n,
                       void (*post)(struct ct_coll *c));
 
-/* The same for inter-communicators: what a rank gets is of the remote group's input. root is
+/* The collectives of inter-communicators: a rank receives input of the remote group. root is
  * CTRAN_ROOT, CTRAN_PROC_NULL or a rank of the remote group; of `total` elements this rank gets
  * `own` from `first` on. inter.c */
 int ct_coll_inter_barrier(struct ct_coll *c);

@@ -43,8 +43,8 @@ static int leave_out(struct ct_coll *c, int rc)
     return rc;
 }
 
-/* Selects an algorithm and completes the arguments. In the background there is no shm_coll: who
- * waits there waits in the call. */
+/* Selects an algorithm and completes the arguments. A collective in the background uses no
+ * shm_coll, as ranks wait for a shm_coll inside of the call. */
 static int choose(struct ct_coll *c, bool *over_shm)
 {
     struct ct_run_args      *args = &c->args;

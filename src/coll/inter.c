@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Collectives of inter-communicators that synchronise or reduce (MPI-4.1 sec. 6.2.3): a plan in
- * each group, one between a rank of each, one in each group again. What a group's rank 0 finds
- * wrong goes with the message and then to all of the group, so that nobody waits for what cannot
- * come.
+ * each group, one between a rank of each, one in each group again. An error that a group's rank 0
+ * finds goes with the message and then to all of the group, so that no rank waits for a message
+ * that cannot come.
  *
- * What travels is a letter: how it went, and the result. Two ranks of different groups are a
+ * A message is a struct letter: the error code, and the result. Two ranks of different groups are a
  * context of their own. Its plans, and those that follow in the group, have the numbers that were
  * theirs when the collective was called, since in the background others start in between.
  */
@@ -115,7 +115,7 @@ static int prepare(struct ct_coll *c, const struct numbers *numbers, uint32_t pe
 
 /* ---- what follows ---------------------------------------------------------------------------- */
 
-/* The group has the other one's letter, or what its rank 0 found wrong. */
+/* The group has the other group's letter, or the error that its rank 0 found. */
 static int read_answer(struct ct_coll *c, int rc)
 {
     const struct ct_inter *x = c->inter;

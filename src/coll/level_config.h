@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What CTRAN_COLL_LEVELS says, and the levels (algo/levels.h) that it makes of where ranks stand: a
- * function of its arguments, for communicators (levels.c) and for the simulator alike.
+ * Parses CTRAN_COLL_LEVELS, and makes levels (algo/levels.h) of the locations of ranks. The result
+ * depends on the arguments alone: communicators (levels.c) and the simulator use it.
  */
 #ifndef CT_COLL_LEVEL_CONFIG_H
 #define CT_COLL_LEVEL_CONFIG_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The levels of a communicator: from where its ranks stand (comm/distance.c), or, for tests, from
- * their numbers. All that is asked here is known to all ranks alike, so that all get the same
- * without a word.
+ * their numbers. All ranks know all that is used here, so all get equal results without messages.
  */
 #define CT_FOLDER "coll"
 #include "coll/coll.h"

@@ -288,7 +288,8 @@ static int count_nodes(uint32_t n, const struct ct_location *locations, struct c
     return rc;
 }
 
-/* Where ranks are costs a look at each one's card: once, and only if levels or the table ask. */
+/* The locations of ranks cost a look at each address record: once, and only if levels or the table
+ * ask for them. */
 static int find_shape(struct ct_comm *comm, struct ct_shape *shape)
 {
     const uint32_t       n = comm->run.n;

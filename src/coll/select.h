@@ -11,10 +11,10 @@
  * With CTRAN_REPRODUCIBLE reductions go by a table of their own, whose rows look at ranks and bytes
  * alone, and 1 to 3 do not count for them.
  *
- * All that is looked at is alike on all ranks: the settings are compared when two ranks first meet
- * (ep/record.c), the rest is so by MPI's rules. What does not change in a communicator, its ranks
- * and where they are, has sorted out the rows before the first call that asks: a call looks at
- * size, operator and root only.
+ * The selection uses only facts that are equal on all ranks: settings are compared when two ranks
+ * first meet (ep/record.c), the arguments are equal by MPI's rules. Rows that can never hold in a
+ * communicator, because of its ranks and their locations, are removed once; a call checks size,
+ * operator and root only.
  */
 #ifndef CT_COLL_SELECT_H
 #define CT_COLL_SELECT_H
@@ -32,9 +32,11 @@ enum { CT_SUMS = CT_REDUCE | CT_ALLREDUCE | CT_REDUCE_SCATTER | CT_SCAN | CT_EXS
 /* What a communicator is like. */
 struct ct_shape {
     uint32_t n, nodes, local; /* ranks, hosts, most ranks on a host */
-    /* Which ranks stand together, borrowed; NULL: all do, or none, or nobody asks. */
+    /* The groups of ranks that are close together; not owned. NULL: all ranks form one group or
+     * none, or no algorithm asks for groups. */
     const struct ct_levels *levels;
-    uint32_t flat; /* collectives that do without: reductions under CTRAN_REPRODUCIBLE */
+    /* bit mask of collectives that use no groups: reductions under CTRAN_REPRODUCIBLE */
+    uint32_t flat;
 };
 
 /* What a call is like. */
@@ -79,11 +81,12 @@ bool ct_chooser_pick(const struct ct_process *p, const struct ct_chooser *c,
 bool ct_pick_fits(const struct ct_pick *pick, const struct ct_shape *shape,
                   const struct ct_select *what);
 
-/* The communicator's, made the first time, by who calls for collectives. NULL: out of memory, or an
- * error of ct_coll_levels or ct_comm_locations, in *rc. */
+/* The chooser of the communicator, made at the first call. NULL: out of memory, or an error of
+ * ct_coll_levels or ct_comm_locations, in *rc. */
 const struct ct_chooser *ct_coll_chooser(struct ct_comm *comm, int *rc);
-/* The same, held for a collective in the background: what all ranks had when they called is what it
- * goes by, whatever happens to the communicator meanwhile. NULL: as above, logged. */
+/* Like ct_coll_chooser, held for a collective in the background: what all ranks had when they
+ * called is what it goes by, whatever happens to the communicator meanwhile. NULL: as above,
+ * logged. */
 struct ct_chooser *ct_coll_chooser_hold(struct ct_comm *comm);
 
 /* Selects, and completes args: algorithm, radix, chunks. CTRAN_ERR_INTERN, logged, if there is

@@ -5,8 +5,8 @@
  *
  *     COLLECTIVE [shm] [FACT<=N | FACT>=N | FACT=N]... ALGORITHM[:RADIX] [chunk=SIZE] [chunks=N]
  *
- * The first row all of whose conditions hold, and whose algorithm can serve the call, wins. A
- * table, once parsed, never changes; any thread may read it.
+ * The first row wins whose conditions all hold and whose algorithm can serve the call. A table,
+ * once parsed, never changes; any thread may read it.
  */
 #ifndef CT_COLL_TUNING_H
 #define CT_COLL_TUNING_H
@@ -49,7 +49,7 @@ struct ct_rule {
 
 struct ct_tuning {
     char            source[256];              /* the file, or "built-in table" */
-    uint64_t        digest;                   /* equal for tables that say the same */
+    uint64_t        digest;                   /* equal for tables with the same contents */
     bool            asks_placement;           /* some row has a condition on nodes or local */
     uint32_t        begin[CT_COLL_KINDS + 1]; /* rows of bit k: rule[begin[k]] and on */
     struct ct_rule *rule;                     /* those of one collective in the file's order */

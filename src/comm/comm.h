@@ -3,14 +3,14 @@
  * comm - communicators: a group of processes in an order, and two contexts that keep its messages
  * apart from all others, one for point-to-point, one for collectives.
  *
- * A context number is unique in the job without asking anybody: the first rank of the new
+ * A context number is unique in the job without a message for it: the first rank of the new
  * communicator takes the next of its own numbers, (its process number, a count), and the others
- * learn it in the same exchange that makes the communicator. A communicator costs nothing on the
- * wire until it is used; endpoints are the process's, shared by all of its communicators.
+ * learn it in the exchange that makes the communicator. A communicator costs nothing on the wire
+ * until it is used; endpoints are the process's, shared by all of its communicators.
  *
  * An inter-communicator has a second, remote group (see inter.h). Its `group` and `run` are those
- * of the local one, and messages go to the other: who sends or receives asks for ct_comm_peers, who
- * runs a collective on the local group's behalf for the rest.
+ * of the local group. Messages go to the remote group: a function that sends or receives calls
+ * ct_comm_peers; a function that runs a collective for the local group uses the other fields.
  */
 #ifndef CT_COMM_COMM_H
 #define CT_COMM_COMM_H
@@ -54,15 +54,16 @@ struct ct_comm {
     uint64_t              id;   /* of all of its contexts, see ct_ctx */
     struct ct_process    *p;
     struct ct_errhandler *errhandler; /* held; see base/errhandler.h */
-    struct ct_win        *window;     /* NULL, or rma's, whose errors its errors are */
-    struct ct_run_ctx     run;        /* n, me, and the context of collectives */
-    struct ct_group      *group;
-    struct ct_group      *remote;      /* NULL: an intra-communicator */
-    uint32_t              npersistent; /* collectives that were prepared */
-    uint32_t              remote_seq;  /* collectives of both groups that were numbered */
-    struct ct_attrs       attrs;
-    _Atomic uint32_t      hints; /* CT_HINT_ */
-    struct ct_vtopo      *topo;  /* NULL: none */
+    /* The window that this communicator belongs to, whose error handler serves; NULL: none. */
+    struct ct_win    *window;
+    struct ct_run_ctx run; /* n, me, and the context of collectives */
+    struct ct_group  *group;
+    struct ct_group  *remote;      /* NULL: an intra-communicator */
+    uint32_t          npersistent; /* collectives that were prepared */
+    uint32_t          remote_seq;  /* collectives of both groups that were numbered */
+    struct ct_attrs   attrs;
+    _Atomic uint32_t  hints; /* CT_HINT_ */
+    struct ct_vtopo  *topo;  /* NULL: none */
     /* coll's, made at its first call; NULL: none yet */
     struct ct_chooser *_Atomic chooser;
     char                      *coll_algorithm; /* value of the info key; NULL: none */
@@ -86,7 +87,7 @@ void ct_comm_world_close(struct ct_process *p);
 /* The object behind a handle; NULL for a null one, a freed one (most likely: its memory may serve
  * another communicator by now), or what is no pointer. Pointers into nowhere are not told. */
 struct ct_comm *ct_comm_of(struct ct_process *p, ctran_comm_t handle);
-/* The same, and what a nonblocking dup has not completed, for what needs no number. */
+/* Like ct_comm_of, and what a nonblocking dup has not completed, for what needs no number. */
 struct ct_comm *ct_comm_of_early(struct ct_process *p, ctran_comm_t handle);
 /* The handle of an object: the constant for world and self. */
 ctran_comm_t    ct_comm_handle(const struct ct_comm *comm);
@@ -127,7 +128,8 @@ int ct_comm_locations(const struct ct_comm *comm, uint32_t n, struct ct_location
 
 /* Collective; see ctran_comm_dup and ctran_comm_split. *out is NULL for CTRAN_UNDEFINED. */
 int ct_comm_dup(struct ct_comm *comm, struct ct_comm **out);
-/* Without attributes, of which the program would hear: for the library's own use. */
+/* Duplicates without attributes, so that no function of the program runs: for the library's own
+ * use. */
 int ct_comm_dup_bare(struct ct_comm *comm, struct ct_comm **out);
 int ct_comm_split(struct ct_comm *comm, int color, int key, struct ct_comm **out);
 /* Those of one object of hardware, enum ct_hw. -1: the caller gets none; CT_SPLIT_UNGUIDED: the
@@ -155,9 +157,9 @@ int ct_comm_dist_graph(struct ct_comm *comm, const struct ct_vtopo_dist *own, in
 int ct_comm_dist_graph_from(struct ct_comm *comm, const struct ct_vtopo_triple *edges, size_t n,
                             bool weighted, bool reorder, struct ct_comm **out);
 
-/* The caller's rank in a grid or a graph whose neighbours are close, CTRAN_UNDEFINED beyond it. If
- * all ranks of comm call `together` they tell each other where they stand; else there are no
- * messages, see ct_ep_location. reorder.c */
+/* The caller's rank in a grid or graph whose neighbours are close; CTRAN_UNDEFINED for a rank
+ * beyond the grid. If all ranks of comm call `together` they tell each other where they stand; else
+ * there are no messages, see ct_ep_location. reorder.c */
 int ct_comm_cart_map(struct ct_comm *comm, bool together, int ndims, const int *dims,
                      const int *periods, int *newrank);
 int ct_comm_graph_map(struct ct_comm *comm, bool together, int nnodes, const int *index,
@@ -166,9 +168,10 @@ int ct_comm_graph_map(struct ct_comm *comm, bool together, int nnodes, const int
 int ct_comm_dist_graph_reorder(struct ct_comm *comm, const struct ct_vtopo_dist *own,
                                struct ct_comm **out);
 
-/* The same by the members alone, who know each other from elsewhere; concurrent calls are told
- * apart by `tag`. The second makes an inter-communicator of two groups without a common process.
- * There is no parent: the error handler is CTRAN_ERRORS_ARE_FATAL. create.c */
+/* Like ct_comm_create, by the members of the group alone, which know each other without a parent
+ * communicator. `tag` tells concurrent calls apart. The second makes an inter-communicator of two
+ * groups without a common process. There is no parent: the error handler is CTRAN_ERRORS_ARE_FATAL.
+ * create.c */
 int ct_comm_from_group(struct ct_process *p, struct ct_group *group, const char *tag,
                        struct ct_comm **out);
 int ct_comm_from_groups(struct ct_process *p, struct ct_group *local, struct ct_group *remote,

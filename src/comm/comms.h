@@ -37,8 +37,9 @@ static inline void ct_comms_leave(struct ct_process *p) CT_RELEASE(ct_comms_guar
 /* The inside of ct_group_drop. */
 void ct_group_unref(struct ct_group *group) CT_IN_COMMS;
 
-/* The number that this process gives to a communicator whose first rank it is; a new one at each
- * call, since others may have taken the last one up even where the call failed here. */
+/* The number that this process gives to a communicator of which it is the first rank. Each call
+ * returns a new number, since other ranks may have used the last one although the call failed
+ * here. */
 uint64_t ct_comms_propose(struct ct_process *p);
 
 /* A communicator that is void, and its handle no handle, until it is opened with its number.
@@ -61,8 +62,8 @@ int ct_comms_gather(struct ct_comm *comm, const void *own, size_t len, const voi
                     void **memory);
 
 /* ct_comm_locations by one exchange instead of everybody's records, which come one by one where the
- * job has no table of them. All ranks call, also those whose `locations` is NULL for want of
- * memory, which is an error of all. CTRAN_ERR_NO_MEM, and those of a collective. */
+ * job has no table of them. All ranks call. A rank without memory for `locations` passes NULL,
+ * which is an error on all ranks. CTRAN_ERR_NO_MEM, and those of a collective. */
 int ct_comms_locations(struct ct_comm *comm, uint32_t n, struct ct_location *locations);
 /* ct_comm_split by ranks of which each has done something before: an error of one, `before`, is
  * everybody's, CTRAN_ERR_NO_MEM at the others. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Groups: processes in an order, immutable, shared by whoever refers to them. A group of
- * consecutive processes, such as the world's, has no list; any other gets an index for look-ups
- * the first time that many are made. Used by communicators, and by the public calls on groups.
+ * Groups: processes in an order. A group is immutable and counted by its users. A group of
+ * consecutive processes, such as the world's, has no list; any other gets an index for look-ups the
+ * first time that many are made. Used by communicators, and by the public calls on groups.
  */
 #ifndef CT_COMM_GROUP_H
 #define CT_COMM_GROUP_H
@@ -38,7 +38,7 @@ struct ct_group *ct_group_make(struct ct_process *p, uint32_t n, uint32_t *ids, 
 
 struct ct_group *ct_group_hold(struct ct_group *group);
 
-/* A group that is of no session yet becomes one of the same session as `from`. */
+/* A group without a session joins the session of `from`. */
 void ct_group_follow(struct ct_group *group, const struct ct_group *from);
 
 /* Gives a reference back; the last one frees. */

@@ -39,7 +39,7 @@ void ct_hw_place(struct ct_process *p, struct ct_hw_place *place);
  * confined to one. */
 uint64_t ct_hw_color(const struct ct_hw_place *place, enum ct_hw kind);
 /* The largest kind that parts the n processes, with none of its objects having all of them; -1:
- * none. Those whose `joins` is false are left out. */
+ * none. Processes with `joins` false are left out. */
 int ct_hw_parts(const struct ct_hw_place *places, const bool *joins, size_t n);
 /* Whether this process's host has objects of the kind at all. */
 bool ct_hw_exists(struct ct_process *p, enum ct_hw kind);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hints: what the program promises about its use of a communicator (MPI-4.1 sec. 7.4.4), a bit
- * each, which are kept and told and nothing depends on yet; and which algorithms its collectives
- * shall take.
+ * Hints: what the program promises about its use of a communicator (MPI-4.1 sec. 7.4.4), one bit
+ * each. They are stored and reported, but have no effect yet. And the algorithms that its
+ * collectives are to use.
  */
 #ifndef CT_COMM_HINTS_H
 #define CT_COMM_HINTS_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Inter-communicators: two groups without a common process, of which a rank is in the local one and
- * talks to the remote one. An inter-communicator is a struct ct_comm with a remote group: both
+ * Inter-communicators: two groups without a common process. A rank belongs to the local group and
+ * sends to the remote group. An inter-communicator is a struct ct_comm with a remote group: both
  * groups know the same context for point-to-point messages, and the context of collectives is, in
  * each group, that of the group alone; so what runs over a communicator runs over the local group.
  *
- * What the groups tell each other goes between their ranks 0, in a context of its own, and from
- * there to all of the group: so everything here is one exchange and one local broadcast. Of the two
- * groups the one whose rank 0 has the lower process number is called the first.
+ * The groups exchange data between their ranks 0, in a context of its own; then each rank 0
+ * broadcasts to its group. So each function here is one exchange and one local broadcast. The first
+ * group is the one whose rank 0 has the lower process number.
  */
 #ifndef CT_COMM_INTER_H
 #define CT_COMM_INTER_H
@@ -21,7 +21,7 @@ static inline bool ct_groups_in_order(const struct ct_group *local, const struct
 }
 
 /* Rank 0's `bytes` of this group go to the other, and those of the other's rank 0 come to all of
- * this one. An error on the way is the same at all ranks of a group. */
+ * this one. An error in the exchange is the same on all ranks of a group. */
 int ct_inter_swap(struct ct_comm *comm, const void *send, size_t send_bytes, void *recv,
                   size_t recv_bytes);
 

@@ -3,8 +3,8 @@
  * Parts of arrays: subarray and darray (MPI-4.1 sec. 5.1.3 and 5.1.4). Both go through the
  * dimensions from the fastest to the slowest; each makes a type of the one before: its elements of
  * this dimension, an extent apart, where an extent is the whole of the faster dimensions. The types
- * in between are nobody's but the result's, and say that they begin at 0. Called by
- * src/api/type_array.c, which has checked the arguments.
+ * in between belong to the result alone, and begin at 0. Called by src/api/type_array.c, which has
+ * checked the arguments.
  *
  * Example: rows 1 and 2 of columns 3 to 7 of a 10 x 10 matrix of doubles, in C order: first 5
  * doubles from 24 on, extent 80; then two of these from 80 on, extent 800.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The life of derived datatypes, and their arithmetic: from parts to size, bounds and alignment.
- * All sums are checked: a type that would not fit into memory is refused when it is made, so that
- * nobody else has to look. Called by the constructors and by those who hold types.
+ * All sums are checked when a type is made: a type that would not fit into memory is refused, so
+ * that no later function has to check. Called by the constructors and by those who hold types.
  */
 #include "dtype/derived.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Derived datatypes, as the files of this folder see them. Whatever constructor the user called, a
- * type is a list of parts: blocks of elements of another type. What follows from that (sizes,
- * bounds, pieces) is worked out once, in derived.c; what the user had said is kept as it was, for
+ * type is a list of parts: blocks of elements of another type. Sizes, bounds and pieces are
+ * computed once, in derived.c; the arguments of the constructor are kept for
  * ctran_type_get_contents.
  */
 #ifndef CT_DTYPE_DERIVED_H
@@ -37,12 +37,13 @@ struct ct_markers {
 };
 
 struct ct_derived {
-    struct ct_dtype    type;    /* first: the handle points here */
-    _Atomic uint32_t   refs;    /* holders; all handles together are one */
-    _Atomic uint32_t   handles; /* the user's: one from the constructor, others from get_contents */
-    struct ct_markers  markers;
-    size_t             elems; /* basic elements in one */
-    struct ct_piece   *own;   /* the memory of type.pieces; NULL: they are another's, who is held */
+    struct ct_dtype   type;    /* first: the handle points here */
+    _Atomic uint32_t  refs;    /* holders; all handles together are one */
+    _Atomic uint32_t  handles; /* the user's: one from the constructor, others from get_contents */
+    struct ct_markers markers;
+    size_t            elems; /* basic elements in one */
+    /* memory of type.pieces; NULL: the pieces belong to another type, which is held */
+    struct ct_piece   *own;
     struct ct_contents contents;
     char               name[CTRAN_MAX_OBJECT_NAME];
     struct ct_attrs    attrs; /* made ready at first use: types.c */

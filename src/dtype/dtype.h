@@ -4,13 +4,13 @@
  * predefined and the user's.
  *
  * A datatype is a layout in memory: a size, an extent and a list of pieces; a predefined one is a
- * scalar, too (how its bits are read). A derived one is made of others, which it holds; nothing of
- * it changes once it is made, but for its name, its attributes, and that it is committed.
+ * scalar, too (how its bits are read). A derived datatype is made of others, which it holds. Once
+ * made it does not change, except for its name, its attributes, and the commit.
  *
  * A predefined operator is a table with one kernel a scalar; an empty slot says that MPI does not
  * define the operator there (MPI-4.1 sec. 6.9.2). A user's operator is a function for any type
- * (sec. 6.9.5). Whoever combines elements does so through a ct_reduction, an operator made ready
- * for one type: it does not see which of the two kinds of operator it has.
+ * (sec. 6.9.5). All functions that combine elements use a ct_reduction, an operator prepared for
+ * one type, which hides the two kinds of operators.
  *
  * Predefined objects are constant and live as long as the program, the user's as long as they are
  * held, so pointers to them may be kept and compared. Nothing here takes a lock; all may be called
@@ -69,7 +69,7 @@ enum ct_scalar {
     CT_SCALAR_PACKED,
     CT_SCALAR_WCHAR,
     CT_SCALAR_OPAQUE, /* of Fortran, and of no type of C; of several sizes */
-    CT_SCALAR_CF32, /* real and imaginary part */
+    CT_SCALAR_CF32,   /* real and imaginary part */
     CT_SCALAR_CF64,
     CT_SCALAR_CLDBL,
     CT_SCALAR_F32_INT, /* a value and an index: struct ct_pair_float and so on */
@@ -153,11 +153,11 @@ ctran_datatype_t ct_dtype_handle(const struct ct_dtype *type);
  * user's operator that still lives. */
 const struct ct_op *ct_op_get(ctran_op_t handle);
 
-/* A user's operator, held by the caller; NULL when out of memory. _drop frees it once nobody holds
- * it any more. Predefined operators are not counted. op_user.c */
+/* A user's operator, held by the caller; NULL when out of memory. _drop frees the operator when its
+ * last holder drops it. Predefined operators are not counted. op_user.c */
 const struct ct_op *ct_op_create(ctran_user_function *fn, bool commutative);
-/* The same with a function whose counts are int, as MPI's first form has it; it is called several
- * times where there are more elements. */
+/* Like ct_op_create with a function whose counts are int, as MPI's first form has it; it is called
+ * several times where there are more elements. */
 typedef void ct_op_short_fn(void *invec, void *inoutvec, int *len, ctran_datatype_t *datatype);
 const struct ct_op *ct_op_create_short(ct_op_short_fn *fn, bool commutative);
 void                ct_op_hold(const struct ct_op *op);
@@ -192,7 +192,7 @@ void ct_reduction_call(const struct ct_reduction *r, void *dst, const void *a, c
                        size_t count);
 
 /* dst[i] = a[i] op b[i], under the rules of ct_op_fn. Elements lie an extent apart; the pointers
- * are to where the first one's data begin. One thread at a time for each reduction. */
+ * point to the first element's data. One thread at a time for each reduction. */
 static inline void ct_reduction_apply(const struct ct_reduction *r, void *dst, const void *a,
                                       const void *b, size_t count)
 {
@@ -273,7 +273,7 @@ int ct_dtype_struct(size_t count, const ctran_count_t *lengths, const ctran_coun
 int ct_dtype_resized(const struct ct_dtype *old, ctran_count_t lb, ctran_count_t extent,
                      const struct ct_dtype **out);
 int ct_dtype_dup(const struct ct_dtype *old, const struct ct_dtype **out);
-/* The same of a predefined one, and operators take it for that. */
+/* Like ct_dtype_dup of a predefined one, and operators take it for that. */
 int ct_dtype_dup_like(const struct ct_dtype *old, const struct ct_dtype **out);
 
 /* Arrays of ndims >= 1 dimensions in an order of CTRAN_ORDER_*; as MPI-4.1 sec. 5.1.3 and 5.1.4 ask

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The operators' kernels, compiled once for each instruction set. Private to this folder,
- * its tests and benchmarks; everybody else asks ct_op_get, which takes the best that the
- * processor has.
+ * The operators' kernels, compiled once for each instruction set. Private to this folder, its tests
+ * and benchmarks; other code calls ct_op_get, which returns the best set that the processor
+ * supports.
  *
  * The sets are chosen among when an operator is looked up, not by the dynamic linker
  * (ifunc): that works with every compiler, static links and sanitizers.

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The progress domain of domain.h: who polls, who sleeps, and how they tell each other.
+ * The progress domain of domain.h: which thread polls, which threads sleep, and how they tell each
+ * other.
  *
- * A waiter's state is WAITS until it is told or made the poller, both under the lock; without the
- * lock it may itself go from WAITS to SLEEPS, and whoever then changes that wakes it. The exchange
- * to TOLD is the last access to a waiter: from then on it may be gone. A poller that is told still
- * has to find a successor: TOLD_POLLER.
+ * A waiter's state is WAITS until it is told or made the poller, both under the lock. Without the
+ * lock it may itself go from WAITS to SLEEPS; the thread that then changes the state wakes it. The
+ * exchange to TOLD is the last access to a waiter: from then on it may be gone. A poller that is
+ * told still has to find a successor: TOLD_POLLER.
  */
 #define CT_FOLDER "ep"
 #include "ep/domain.h"

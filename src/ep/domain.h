@@ -3,14 +3,15 @@
  * The progress domain: everything of a process that moves messages - p2p, ep and net - under one
  * lock, and how threads share the waiting.
  *
- * The lock is taken by the functions of p2p/p2p.h, at their face; what they call is marked
- * CT_IN_DOMAIN, callbacks from below included. Nobody calls the user's functions in it.
+ * The functions of p2p/p2p.h take the lock. What they call is marked CT_IN_DOMAIN, callbacks from
+ * lower floors included. No function of the program is called inside the domain.
  *
  * Waiting. One thread, the poller, drives transfers for all; the others sleep, each on a word of
- * its own, until they are told. Invariant: where there are sleepers there is a poller; one that
- * leaves makes a sleeper its successor. The poller keeps the lock while it polls, gives it up to
- * whoever wants it, and never has it while it yields or sleeps. It sleeps on the process's wake
- * word, which peers signal; so does whoever ends its wait or makes work for it in the meantime.
+ * its own, until they are told. Invariant: if there are sleepers there is a poller; a poller that
+ * leaves makes a sleeper its successor. The poller holds the lock while it polls, releases it for
+ * each thread that wants it, and does not hold it while it yields or sleeps. The poller sleeps on
+ * the process's wake word. Peers signal this word, and so do threads that end the poller's wait or
+ * make work for it.
  *
  * A wait is a loop, since ct_waiter_wait may return for no reason:
  *
@@ -27,11 +28,12 @@
  * others do nothing; who would rather be told than look after each turn calls ct_waiter_join_ and
  * _part_, which work there, too, and asks ct_waiter_is_told.
  *
- * Tasks. What is under way in the background, as a nonblocking collective is, waits by nobody's
- * call: its waiter names a task, and telling it makes that ready. Whoever takes a turn of progress
- * next, a waiter, a poke or the progress thread, runs it: outside the domain, so it may call what
- * enters, and the program's functions; but it does not wait. A ready task keeps the poller from
- * sleeping. One thread at a time runs a task; one that becomes ready meanwhile runs again.
+ * Tasks. Work in the background, such as a nonblocking collective, has no call that waits: its
+ * waiter names a task, and telling the waiter makes the task ready. The next thread that takes a
+ * turn of progress (a waiter, a poke or the progress thread) runs the task outside the domain. So a
+ * task may call functions that enter the domain, and the program's functions; but it must not wait.
+ * A ready task keeps the poller from sleeping. One thread at a time runs a task; one that becomes
+ * ready meanwhile runs again.
  *
  *   ct_waiter_init(&w, all);
  *   w.task = &task;
@@ -49,15 +51,15 @@
 extern struct ct_guard ct_domain;
 #define CT_IN_DOMAIN CT_REQUIRES(ct_domain)
 
-/* Work that is done in steps, whenever something makes it ready. run returns true when it is over:
- * from then on nobody looks at the task, which may be gone, and nothing may make it ready. */
+/* Work that is done in steps, whenever something makes it ready. run returns true when the task is
+ * over. From then on the task may be gone: no function may use it or make it ready. */
 struct ct_task {
     bool (*run)(struct ct_process *p, struct ct_task *task);
     uint32_t state      CT_GUARDED_BY(ct_domain);
     struct ct_list node CT_GUARDED_BY(ct_domain); /* among those that are ready */
 };
 
-/* A thread that waits, on whose stack it lives; or a task that does. */
+/* A thread that waits (the waiter is on its stack), or a task that waits. */
 struct ct_waiter {
     struct ct_task     *task; /* NULL: a thread */
     struct ct_wait      pace;
@@ -105,7 +107,8 @@ static inline void ct_domain_leave(struct ct_process *p) CT_RELEASE(ct_domain) C
  * nothing has happened. */
 bool ct_domain_poke(struct ct_process *p) CT_EXCLUDES(ct_domain);
 
-/* The same for the program's own polls: its tests, and whatever else may answer "not yet". */
+/* Like ct_domain_poke for the program's own polls: its tests, and whatever else may answer "not
+ * yet". */
 bool ct_domain_poll_once(struct ct_process *p) CT_EXCLUDES(ct_domain);
 /* In place of ct_domain_leave at the end of such a poll, which has `brought` something or not.
  * Gives the core away if several in a row have not. polls.c */
@@ -119,8 +122,7 @@ void ct_domain_poll_ends(struct ct_process *p) CT_IN_DOMAIN;
 void ct_task_start(struct ct_process *p, struct ct_task *task) CT_EXCLUDES(ct_domain);
 /* Makes a task that was started ready; so does telling its waiter. */
 void ct_task_ready(struct ct_process *p, struct ct_task *task) CT_IN_DOMAIN;
-/* Runs those that are ready, after one's own turn of ct_ep_progress; the lock is given up
- * meanwhile. */
+/* Runs the tasks that are ready, after a turn of ct_ep_progress; releases the lock meanwhile. */
 void ct_tasks_run(struct ct_process *p) CT_IN_DOMAIN;
 /* Whether one is, or none; and forgets them, at the end of all. */
 bool ct_tasks_ready(const struct ct_process *p) CT_IN_DOMAIN;

@@ -433,7 +433,8 @@ void ct_ep_die(struct ct_ep *ep)
     }
 }
 
-/* Tells of failures, here alone: whoever noticed one may have been in the middle of anything. */
+/* Reports failures, here alone: the function that noticed a failure may have been in the middle of
+ * other work. */
 static unsigned tell_failures(struct ct_ep_set *set) CT_IN_DOMAIN
 {
     unsigned n = 0;

@@ -2,13 +2,13 @@
 /*
  * ep - endpoints: one for each other process of the job, and for oneself. The layer chooses the
  * transport of each pair, connects at first use, keeps messages in order when a transport has no
- * room, hands arriving messages to whoever registered for their type (active messages), and turns
- * the loss of a peer into errors of exactly the operations with that peer.
+ * room, hands arriving messages to the handler of their type (active messages), and turns the loss
+ * of a peer into errors of exactly the operations with that peer.
  *
  * It also owns waiting: ct_ep_progress drives all transports once, ct_ep_idle spends the time
  * until something may have happened.
  *
- * Threads: all of it runs in the progress domain (domain.h), but for init, fini and ct_ep_get.
+ * Threads: all functions run in the progress domain (domain.h), except init, fini and ct_ep_get.
  * Handlers, `done` and failure callbacks run inside ct_ep_progress alone, so ct_ep_send never calls
  * back; they may send, and must not progress.
  */
@@ -113,8 +113,8 @@ struct ct_ep *ct_ep_get(struct ct_process *p, uint32_t id);
 /* Where process `id` stands; ct_distance_between compares two. The first time for each it looks
  * into that one's record, and waits until it has joined, at most CTRAN_BOOTSTRAP_TIMEOUT
  * (CTRAN_ERR_BOOTSTRAP, logged). Takes 16 bytes for each process of the job from the first call on.
- * The numbers are this process's own: which are equal is the same everywhere. CTRAN_ERR_NO_MEM.
- * Any thread. locations.c */
+ * The numbers are this process's own; two ranks have equal numbers here if and only if they have
+ * them elsewhere. CTRAN_ERR_NO_MEM. Any thread. locations.c */
 int ct_ep_location(struct ct_process *p, uint32_t id, struct ct_location *location)
     CT_EXCLUDES(ct_domain);
 /* What the own record says of it. Any thread. */
@@ -124,7 +124,7 @@ void ct_ep_own_location_key(const struct ct_process *p, struct ct_location_key *
  * is not called. CT_QUEUED: done will be called. Else failed, done is not called. */
 int ct_ep_send(struct ct_ep *ep, struct ct_ep_op *op) CT_IN_DOMAIN;
 
-/* The same if the transport takes it at once: false, nothing was done. Does not connect. */
+/* Like ct_ep_send if the transport takes it at once: false, nothing was done. Does not connect. */
 bool ct_ep_send_now(struct ct_ep *ep, uint8_t id, const void *hdr, size_t hdr_len,
                     const struct ct_area *area) CT_IN_DOMAIN;
 
@@ -140,8 +140,8 @@ void ct_ep_watch(struct ct_ep *ep) CT_IN_DOMAIN;
 /* Declares ep lost. Its queued messages fail, and those who registered are told, at the end of the
  * next ct_ep_progress. Idempotent. */
 void ct_ep_fail(struct ct_ep *ep, int why) CT_IN_DOMAIN;
-/* The same on the launcher's word that the process is dead, which a transport may have noticed
- * before. Those who registered are told so even if it was lost for another reason. */
+/* Like ct_ep_fail on the launcher's word that the process is dead, which a transport may have
+ * noticed before. Those who registered are told so even if it was lost for another reason. */
 void ct_ep_die(struct ct_ep *ep) CT_IN_DOMAIN;
 
 /* Tells of the failures that are known, now instead of with the next progress. */

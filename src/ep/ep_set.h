@@ -14,11 +14,11 @@ struct ct_domain {
     struct ct_lock           lock;
     uint32_t                 cores;                    /* for each process of this host */
     _Atomic uint32_t         wanted;                   /* threads that wait for the lock */
-    struct ct_waiter *poller CT_GUARDED_BY(ct_domain); /* NULL: nobody waits */
+    struct ct_waiter *poller CT_GUARDED_BY(ct_domain); /* NULL: no one polls */
     struct ct_list sleepers  CT_GUARDED_BY(ct_domain); /* struct ct_waiter */
     uint32_t nsleepers       CT_GUARDED_BY(ct_domain);
     struct ct_list ready     CT_GUARDED_BY(ct_domain); /* struct ct_task */
-    uint32_t visits          CT_GUARDED_BY(ct_domain); /* how often somebody came to poll */
+    uint32_t visits          CT_GUARDED_BY(ct_domain); /* times a thread came to poll */
 };
 
 /* w, which is not told, becomes the poller. */
@@ -49,7 +49,7 @@ struct ct_ep_naps {
     uint64_t asked_ns CT_GUARDED_BY(ct_domain); /* their lengths */
 };
 
-/* Where processes stand, by number: see locations.c. NULL before somebody asks. */
+/* Where processes stand, by number: see locations.c. NULL until the first use. */
 struct ct_ep_locations {
     _Atomic(struct ct_location *)     table;
     struct ct_location_table *numbers CT_GUARDED_BY(ct_domain);
@@ -74,13 +74,13 @@ struct ct_ep_set {
     _Atomic(struct ct_ep_page *) *pages;
     uint32_t                      npages;
     struct ct_list stalled        CT_GUARDED_BY(ct_domain); /* endpoints with pending messages */
-    struct ct_list failed         CT_GUARDED_BY(ct_domain); /* whose failure has yet to be told */
+    struct ct_list failed         CT_GUARDED_BY(ct_domain); /* peers; to be reported */
     uint32_t events_seen          CT_GUARDED_BY(ct_domain); /* of the launcher's */
     uint32_t deaths               CT_GUARDED_BY(ct_domain); /* of those, taken up */
     uint32_t losses               CT_GUARDED_BY(ct_domain); /* failures and deaths told */
     bool in_progress              CT_GUARDED_BY(ct_domain);
     unsigned turns                CT_GUARDED_BY(ct_domain); /* of progress */
-    ct_ep_handler                 handlers[UINT8_MAX + 1];  /* by id; NULL: nobody's */
+    ct_ep_handler                 handlers[UINT8_MAX + 1];  /* by id; NULL: none */
     uint8_t                       nhandlers;                /* the ids from 1 on */
     uint8_t                       nudge;                    /* the id of ct_ep_nudge's message */
     ct_ep_on_fail                 on_fail[CT_EP_MAX_ON_FAIL];
@@ -88,7 +88,7 @@ struct ct_ep_set {
     ct_ep_on_look                 on_look;
     ct_ep_whom whom               CT_GUARDED_BY(ct_domain); /* of ct_ep_await; NULL: none waits */
     void *whom_arg                CT_GUARDED_BY(ct_domain);
-    bool in_vain                  CT_GUARDED_BY(ct_domain); /* that one has failed */
+    bool in_vain                  CT_GUARDED_BY(ct_domain); /* `whom` has failed */
     struct ct_ep_region *regions  CT_GUARDED_BY(ct_domain); /* uthash by key */
     struct ct_slab region_slab    CT_GUARDED_BY(ct_domain); /* struct ct_ep_region */
     struct ct_slab rkey_slab      CT_GUARDED_BY(ct_domain); /* struct ct_ep_rkey */

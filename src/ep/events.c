@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The launcher's events. Deaths fail the endpoints of the dead, those never used as well, since a
- * receive from anybody waits for them too. What a process had sent before it died still counts, so
- * the transports take that in first. Called by ct_ep_progress.
+ * The launcher's events. Deaths fail the endpoints of the dead, including those never used, since a
+ * receive from any source waits for them too. What a process had sent before it died still counts,
+ * so the transports take that in first. Called by ct_ep_progress.
  */
 #define CT_FOLDER "ep"
 #include "ep/ep_set.h"

@@ -118,7 +118,7 @@ static void take_core(struct ct_process *p)
     }
 }
 
-/* Whether a transport waits for what nobody signals. */
+/* Whether a transport waits for an event for which no wake word is signalled. */
 static bool is_under_way(const struct ct_ep_set *set)
 {
     unsigned n = 0;
@@ -186,10 +186,10 @@ bool ct_ep_bars(const struct ct_process *p)
     return p->ep->wake->bars;
 }
 
-/* Where ranks share cores a wait does not spin, but yields at once. To poll a while before that
- * pays if what is waited for is likely to come from somebody who runs, on another core: two that
- * answer each other then keep theirs, and do not give it away for each message. If that one does
- * not run, it has to wait for a switch itself, and somebody here may be waited for. */
+/* Where ranks share cores a wait does not spin, but yields at once. Polling for a while before that
+ * pays if the awaited message is likely to come from a process that runs on another core. Two such
+ * processes then keep their cores instead of giving them away for each message. If that process
+ * does not run, it needs a switch itself, and another process may wait for this one. */
 bool ct_ep_is_near(struct ct_ep_set *set, struct ct_wait *w)
 {
     enum { POLLS = 128, LOOK = 16 };

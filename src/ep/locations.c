@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where processes stand: the own host's labels in the record, and from everybody's records the
- * table of locations, which is made when somebody asks first and holds those that were asked for.
+ * Where processes are: the own host's labels in the record, and the table of locations, made of all
+ * records at the first use, with the entries that were asked for.
  *
- * An entry is written once, under the domain's lock, its node last; whoever finds a node there may
- * read the rest without a lock.
+ * An entry is written once, under the domain's lock, its node last; a reader that finds a node
+ * there may read the rest without a lock.
  */
 #define CT_FOLDER "ep"
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 
 /* ---- the own host ---------------------------------------------------------------------------- */
 
-/* What the variables and the file say. Where nobody says anything Slurm may. */
+/* What the variables and the file say. If no labels are set, Slurm's variables may say more. */
 static int read_labels(const struct ct_process *p, struct ct_labels **labels)
 {
     const struct ct_config *cfg = &p->cfg;

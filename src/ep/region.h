@@ -4,10 +4,10 @@
  * of 64 bits that no other region of this process ever has. The table keeps them with their rights
  * until they are withdrawn or the one peer for which they were exposed has failed.
  *
- * Invariant: whoever carries an operation out asks this table first, or what a transport keeps of
- * it for its peers. So a key that was withdrawn is refused, also when other memory has the address.
- * A peer may be in the middle of an operation when a region is withdrawn: users agree with their
- * peers that all operations are over before they withdraw, as MPI_Win_free and
+ * Invariant: each operation is checked against this table first, or against the copy that a
+ * transport keeps for its peers. So a key that was withdrawn is refused, also when other memory has
+ * the address. A peer may be in the middle of an operation when a region is withdrawn: users agree
+ * with their peers that all operations are over before they withdraw, as MPI_Win_free and
  * MPI_Win_detach do (MPI-4.1 sec. 12.2.5, 12.2.4).
  *
  * MPI windows can stand on this and on rma.h alone:
@@ -57,8 +57,8 @@ struct ct_ep_exposure {
     size_t   len_bytes; /* not 0 */
     uint32_t access;    /* of enum ct_net_access */
     uint32_t peer;      /* the one process that may, or CT_EP_ANY_PEER */
-    /* For one transfer, of whose end the caller and the peer tell each other by messages: see
-     * struct ct_net_region. */
+    /* The region serves one transfer. The caller and the peer tell each other by messages when the
+     * transfer is over: see struct ct_net_region. */
     bool transient;
     /* In place of base and len_bytes: memory of any shape and kind; copied, its pieces are
      * borrowed. NULL: those two. */

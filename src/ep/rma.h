@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One-sided operations on what peers have exposed (region.h). The transport carries them out if it
- * can (net/rma.h), or messages do (rma_am.c); who starts them need not know.
+ * can (net/rma.h), else messages do (rma_am.c); callers need not know which.
  *
  *   owner: ct_ep_expose, ct_ep_region_pack -> bytes -> origin: ct_ep_rkey_open,
  *          ct_ep_rma ..., ct_ep_fence, ct_ep_flush, ct_ep_rkey_close
@@ -21,12 +21,12 @@
 /* The most bytes of a packed key. */
 enum { CT_EP_MAX_RKEY = 640 };
 
-/* Writes the key of a region for all whom the region is for; returns how many bytes. The first time
- * registers the memory with each transport that can. */
+/* Writes the key of a region for all peers that may use the region; returns its length in bytes.
+ * The first time registers the memory with each transport that can. */
 size_t ct_ep_region_pack(struct ct_ep_region *region, void *out) CT_IN_DOMAIN;
 
-/* The same for `to`, and others that are reached by the same transport, connecting if need be; 0:
- * `to` cannot be reached. */
+/* Like ct_ep_region_pack for `to`, and others that are reached by the same transport, connecting if
+ * need be; 0: `to` cannot be reached. */
 size_t ct_ep_region_pack_for(struct ct_ep_region *region, struct ct_ep *to, void *out) CT_IN_DOMAIN;
 
 /* A key of a peer that is open. */
@@ -65,11 +65,12 @@ struct ct_ep_rma {
     int            status;
 };
 
-/* Starts an operation. The caller has counted it in net.comp->pending; what is over on return has
- * been subtracted, and nobody was called (struct ct_net_comp). All errors are told so. */
+/* Starts an operation. The caller has counted the operation in net.comp->pending. What is over on
+ * return has been subtracted without a call of done (struct ct_net_comp). All errors are told
+ * so. */
 void ct_ep_rma(struct ct_ep_rma *op) CT_IN_DOMAIN;
-/* The same by the transport alone, at once; it is not ordered by fences. On an error nothing has
- * been started, and nothing is told to comp. CTRAN_ERR_UNSUPPORTED_OPERATION: this memory takes
+/* Like ct_ep_rma by the transport alone, at once; it is not ordered by fences. On an error nothing
+ * has been started, and nothing is told to comp. CTRAN_ERR_UNSUPPORTED_OPERATION: this memory takes
  * messages; CT_AGAIN: the transport has no room now; the error of ep. */
 int ct_ep_rma_direct(struct ct_ep_rma *op) CT_IN_DOMAIN;
 /* What is started with ep from now on takes effect after all that was started before.

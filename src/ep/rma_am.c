@@ -267,7 +267,7 @@ static struct ct_ep_rma_queue *reply_queue(struct ct_ep_op *op)
 
 static void reply_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN;
 
-/* Whose bytes the answer has that waits for room. */
+/* The region with the bytes of the answer that waits for room. */
 static void set_reply_region(struct ct_ep_rma_queue *q, struct ct_ep_region *region) CT_IN_DOMAIN
 {
     q->reply_region = region;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tasks: steps of what is under way in the background, run by whoever drives transfers (domain.h).
+ * Tasks: steps of work in the background, run by the thread that drives transfers (domain.h).
  *
- * Invariant: a task is in the list of ready ones if and only if its state is READY; a thread that
- * runs one has taken it off, and looks after the run whether it became ready again meanwhile.
+ * Invariant: a task is in the list of ready ones if and only if its state is READY. A thread that
+ * runs a task has taken it off the list, and checks after the run whether it became ready again
+ * meanwhile.
  */
 #define CT_FOLDER "ep"
 #include "ep/ep_set.h"

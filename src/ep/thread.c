@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The progress thread: drives transfers while no thread of the program does. It is a poller like
- * any other, but that a thread which begins to wait takes its place from it at once. Then it naps,
- * and takes over again when it finds at the end of a nap that nobody has come to poll during it.
+ * any other, but that a thread which begins to wait takes its place from it at once. Then it naps.
+ * At the end of a nap during which no other thread has polled, it takes over again.
  *
- * Invariant: it is never among the sleepers, and never waits for anything of its own.
+ * Invariant: the progress thread is never among the sleepers, and never waits for an operation of
+ * its own.
  */
 #define CT_FOLDER "ep"
 #include <signal.h>

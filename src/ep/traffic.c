@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What passes between this process and each other, where ranks share cores, and who had better run
- * beside whom for that (node/placement.h). Two that share a core pay a switch each time that one
- * has to wait for the other; two that do not pay for each byte, whose line has to come from core to
- * core. So what counts is how many bytes there are for each answer, be they one message or many,
- * and that is the same from whichever cores it is counted: no time is taken.
+ * How much this process exchanges with each other one, if ranks share cores, and next to which
+ * process it should run (node/placement.h). Two processes that share a core pay a switch each time
+ * that one waits for the other. Two on different cores pay for each byte, whose line moves from
+ * core to core. So the number of bytes for each answer decides, in one message or many. This number
+ * does not depend on the cores where it is counted, and no time is measured.
  *
- * Who exchanges three quarters of its bytes with one other moves beside that one where these are
- * many, and leaves it where they are few, or less than half of all; what is between changes
- * nothing. So one that has two such partners, as in an exchange of borders, stays where it is: of
- * equal shares now one is the larger, now the other.
+ * A process that exchanges three quarters of its bytes with one other process moves next to it if
+ * these bytes are many, and leaves it if they are few, or less than half of all. In between nothing
+ * changes. So a process with two such partners, as in an exchange of borders, stays where it is: of
+ * two equal shares now one is larger, now the other.
  *
- * Called by p2p.c for each message, by domain.c for what a turn of waiting has brought, by
- * shm_colls (coll/run) for what a rank reads of the same other one in each call.
+ * Called by p2p.c for each message, by domain.c for the messages of one turn of waiting, and by
+ * shm_colls (coll/run) for what a rank reads of one other rank in each call.
  */
 #include "ep/ep_set.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the senders in here ask as often as they send. In the progress domain. */
+/* Checks that each send makes; inline for speed. Called in the progress domain. */
 #ifndef CT_EP_WAYS_H
 #define CT_EP_WAYS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * front - what the front end of MPI's names (mpi/) takes from the library besides ctran.h. These
- * names are exported under the version CTRAN_PRIVATE, for libmpi_abi of the same build alone: they
- * change without notice.
+ * names are exported under the version CTRAN_PRIVATE, for the libmpi_abi of the same build alone.
+ * They may change in every version.
  */
 #ifndef CT_FRONT_FRONT_H
 #define CT_FRONT_FRONT_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lanes: streams of our own, each with an event that tells how far it has come. A cs belongs to
- * one user at a time, so that nobody waits for a stranger's work; those that are free wait in their
- * device's list. A wait polls the event, never the driver's own waiting, which may hold locks.
+ * Lanes: streams of our own, each with an event that tells how far it has come. A copy stream
+ * belongs to one user at a time, so that no user waits for another's work. Free copy streams are in
+ * their device's list. A wait polls the event, never the driver's own waiting, which may hold
+ * locks.
  */
 #define CT_FOLDER "gpu"
 #include <sched.h>

@@ -2,13 +2,13 @@
 /*
  * The part of the CUDA driver's binary interface that we use: handles, structs, constants and
  * functions of libcuda.so.1, under the names of the driver, so that NVIDIA's manual of the driver
- * API (CUDA 12.0 and later) explains each. Nobody links to the driver and no header of NVIDIA is
- * needed: gpu/driver.c makes a table out of CU_FUNCTIONS and fills it at run time; the emulated
- * driver in emu/cuda declares from the same list what it must define (CU_PROTOTYPE).
+ * API (CUDA 12.0 and later) explains each. The library does not link to the driver and needs no
+ * header of NVIDIA: gpu/driver.c makes a table out of CU_FUNCTIONS and fills the table at run time.
+ * The emulated driver in emu/cuda declares its functions from the same list (CU_PROTOTYPE).
  *
- * Whoever needs one more function adds its line to CU_FUNCTIONS and the constants that go with it.
- * Values are fixed by the driver's ABI and are never ours to change; tests/house/check_cuda.py
- * holds them against NVIDIA's cuda.h where that is installed. Never include this beside that one.
+ * To use one more function, add its line to CU_FUNCTIONS and its constants here. Values are fixed
+ * by the driver's ABI and are never ours to change; tests/house/check_cuda.py holds them against
+ * NVIDIA's cuda.h where that is installed. Never include this file together with NVIDIA's cuda.h.
  */
 #ifndef CT_GPU_CUDA_H
 #define CT_GPU_CUDA_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The driver's library: found at run time, held as a table of functions (cuda.h). Inside of gpu.
+ * The driver's library: found at run time, held as a table of functions (cuda.h). Private to gpu.
  */
 #ifndef CT_GPU_DRIVER_H
 #define CT_GPU_DRIVER_H

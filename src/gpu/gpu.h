@@ -11,15 +11,16 @@
  * Addresses are unified: one space for host and devices. What kind of memory an address is in, only
  * the driver knows (ct_gpu_look).
  *
- * Threads: every function may be called by any thread. A context is current to a thread; who calls
- * the driver for a device stands between ct_gpu_enter and ct_gpu_leave. These also let a thread
+ * Threads: every function may be called by any thread. A CUDA context is current to a thread. Calls
+ * of the driver for a device stand between ct_gpu_enter and ct_gpu_leave. These also let a thread
  * call what a stream capture of its program would forbid (capture mode "relaxed").
  *
  * Errors: what calls the driver returns CTRAN_SUCCESS or a CTRAN_ERR_*, logged where it was found.
  *
  * What may block: while a stream of the process waits for a value (stream memory operations, or a
  * kernel that waits), the driver may block calls that free memory or load modules, and copies too
- * when CUDA_DEVICE_MAX_CONNECTIONS is 1; who may run at such a time calls none of them.
+ * when CUDA_DEVICE_MAX_CONNECTIONS is 1. Code that may run at such a time does not make these
+ * calls.
  *
  * This is the folder's face; it shows the driver's interface, too (cuda.h).
  */
@@ -42,7 +43,7 @@ enum ct_gpu_kind {
 /* Where an address lies. Of HOST memory only the kind is set. */
 struct ct_gpu_place {
     enum ct_gpu_kind kind;
-    int              device; /* whose; -1: of none */
+    int              device; /* the device of the memory; -1: none */
     CUdeviceptr      base;   /* of the allocation, or of one physical piece mapped there */
     size_t           len_bytes;
     uint64_t         buffer_id; /* never given twice in a process: another id, another memory */
@@ -53,7 +54,7 @@ struct ct_gpu_device {
     CUdevice handle;
     char     name[96];
     char     pci[16]; /* "0000:1b:00.0" */
-    CUuuid   uuid;    /* the same in every process, whatever CUDA_VISIBLE_DEVICES says */
+    CUuuid   uuid;    /* equal in all processes, whatever CUDA_VISIBLE_DEVICES is */
     size_t   mem_bytes;
     int      major, minor; /* compute capability */
     int      processors;   /* SMs */
@@ -79,7 +80,7 @@ struct ct_gpu_private;
 struct ct_gpu {
     const struct cuda_table *cu;      /* the driver; callable at any time, fails before cuInit */
     const struct ct_log     *log;     /* of the process */
-    int                      version; /* of CUDA that the driver speaks: 13000 is 13.0 */
+    int                      version; /* the CUDA version of the driver: 13000 is 13.0 */
     /* What may wait on a stream; counted by stream, looked at by mem. */
     _Atomic uint32_t       armed;  /* eager stream-ordered operations that are not over */
     _Atomic uint32_t       graphs; /* captured graphs with some, which may be launched any time */
@@ -100,7 +101,7 @@ int ct_gpu_ready(struct ct_gpu *g);
 /* After ct_gpu_ready: how many devices there are; one of them, 0 <= ordinal < count. */
 int                         ct_gpu_count(const struct ct_gpu *g);
 const struct ct_gpu_device *ct_gpu_device(const struct ct_gpu *g, int ordinal);
-/* The ordinal of a device by what is the same in all processes; -1: not visible here. */
+/* The ordinal of a device, found by its UUID; -1: this process does not see the device. */
 int  ct_gpu_find(const struct ct_gpu *g, const CUuuid *uuid);
 void ct_gpu_peer(const struct ct_gpu *g, int device, int peer, struct ct_gpu_peer *out);
 
@@ -121,7 +122,7 @@ struct ct_gpu_visit {
  * the first use, which costs a device some hundred MiB and the process some 100 ms. On an error
  * nothing is to be left. Visits may be nested. */
 int ct_gpu_enter(struct ct_gpu *g, int ordinal, struct ct_gpu_visit *v);
-/* The same with the context of a stream of the program's; tells the device. */
+/* Like ct_gpu_enter with the context of a stream of the program's; tells the device. */
 int  ct_gpu_enter_stream(struct ct_gpu *g, CUstream stream, int *ordinal, struct ct_gpu_visit *v);
 void ct_gpu_leave(struct ct_gpu *g, const struct ct_gpu_visit *v);
 
@@ -138,7 +139,7 @@ int ct_gpu_peer_enable(struct ct_gpu *g, int device, int peer);
  * use of CUDA, is host memory. One call of the driver for host memory, two for others. */
 void ct_gpu_look(const struct ct_gpu *g, const void *ptr, struct ct_gpu_place *out);
 
-/* The kind alone, and whose it is (device may be NULL; -1: of none): one call of the driver. */
+/* The kind of memory and its device (device may be NULL; -1: none), by one call of the driver. */
 enum ct_gpu_kind ct_gpu_kind_of(const struct ct_gpu *g, const void *ptr, int *device);
 
 /* The buffer id alone, 0 for ordinary host memory: one call of the driver, the cheapest there is.
@@ -156,7 +157,7 @@ struct ct_gpu_copy_stream {
     struct ct_gpu_copy_stream *chain; /* all of the process */
 };
 
-/* A cs of the device that nobody uses; there are as many as were ever used at once. */
+/* A copy stream of the device that is not in use; there are as many as were ever in use at once. */
 int  ct_gpu_copy_stream_get(struct ct_gpu *g, int ordinal, struct ct_gpu_copy_stream **out);
 void ct_gpu_copy_stream_put(struct ct_gpu *g, struct ct_gpu_copy_stream *cs);
 /* Marks the end of what has been put on the cs; whether all up to there is done: CTRAN_SUCCESS,
@@ -173,11 +174,11 @@ struct ct_gpu_kernel {
     bool       waits; /* by itself for what is before it on its stream: it may be started early */
 };
 
-/* The kernel of a number (ct_kernel_name) of a device, whose context has been entered
- * (ct_gpu_enter). All modules with all their kernels are loaded at a device's first call:
- * those that CTRAN_GPU_KERNELS names if set, else what is built in.
- * CTRAN_ERR_UNSUPPORTED_OPERATION, logged once: this build has none and none were given, or the
- * modules have none for this device or of this number. */
+/* The kernel with a number (ct_kernel_name) on a device, whose context has been entered
+ * (ct_gpu_enter). All modules with all their kernels are loaded at a device's first call: those
+ * that CTRAN_GPU_KERNELS names if set, else what is built in. CTRAN_ERR_UNSUPPORTED_OPERATION,
+ * logged once: this build has none and none were given, or the modules have none for this device or
+ * of this number. */
 int ct_gpu_kernel(struct ct_gpu *g, int ordinal, uint32_t number, struct ct_gpu_kernel *out);
 
 /* The fat binaries that are built in, one for each unit of gpu/kernels; ends with NULL. A build

@@ -32,9 +32,9 @@ struct ct_gpu;
 int ct_kernel_layout_make(uint32_t size, uint32_t channels, size_t bytes,
                           struct ct_kernel_layout *out);
 
-/* The same for a part of a workspace that ct_kernel_messages alone uses, as large as is useful; it
- * is of ct_kernel_layout_bytes. The longest message of a kernel of so many blocks is
- * ct_kernel_message_most. */
+/* Like ct_kernel_layout_make for a part of a workspace that ct_kernel_messages alone uses, as large
+ * as is useful; it is of ct_kernel_layout_bytes. The longest message of a kernel of so many blocks
+ * is ct_kernel_message_most. */
 int    ct_kernel_message_layout_make(uint32_t size, size_t bytes, struct ct_kernel_layout *out);
 size_t ct_kernel_layout_bytes(uint32_t size, const struct ct_kernel_layout *layout);
 static inline size_t ct_kernel_message_most(const struct ct_kernel_layout *layout, uint32_t blocks)
@@ -43,7 +43,7 @@ static inline size_t ct_kernel_message_most(const struct ct_kernel_layout *layou
            (layout->flagged_bytes - CT_KERNEL_HEAD);
 }
 
-/* The same for a part that calls by rows alone use. */
+/* Like ct_kernel_message_layout_make, for the part that calls with LL32 lines alone use. */
 int ct_kernel_ll32_layout_make(uint32_t size, uint32_t channels, size_t bytes,
                                struct ct_kernel_layout *out);
 
@@ -77,7 +77,7 @@ enum ct_kernel_form {
     CT_KERNEL_AS_LL32     /* between; where there are none it is chosen by size */
 };
 
-/* How a call is carried out; all ranks must have the same. */
+/* How a call is carried out; must be equal on all ranks. */
 struct ct_kernel_how {
     uint32_t                     blocks; /* at most as many, and no more than the layout has
                                             channels; 0: chosen by size */

@@ -100,7 +100,7 @@ static CUresult find(struct ct_gpu *g, const struct ct_gpu_used *used, const cha
     return r;
 }
 
-/* One that no module has is an error for who asks for it. */
+/* A kernel that no module has is an error for the caller that asks for it. */
 static int resolve(struct ct_gpu *g, const struct ct_gpu_used *used, const char *name, unsigned *at,
                    struct ct_gpu_kernel *out)
 {

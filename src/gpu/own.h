@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What gpu keeps of a process. Inside of gpu.
+ * The state of gpu in a process. Private to gpu.
  *
- * Facts of devices are written once, before `ready` is stored with release; who has seen it true
- * (acquire) reads them without the lock. The rest changes under `lock`, a leaf that is held while
- * the driver is called; it is always on, since none of its users is on a hot path.
+ * Facts of devices are written once, before `ready` is stored with release; a thread that has seen
+ * it true (acquire) reads them without the lock. The rest changes under `lock`, a leaf that is held
+ * while the driver is called; it is always on, since none of its users is on a hot path.
  */
 #ifndef CT_GPU_OWN_H
 #define CT_GPU_OWN_H
@@ -22,7 +22,7 @@ enum { CT_GPU_MODULES = 16 }; /* that kernels may be spread over */
 struct ct_gpu_used {
     _Atomic(CUcontext)    context;      /* primary, retained; NULL: not yet */
     uint64_t              reaches;      /* one bit a device: peer access is on */
-    struct ct_list        copy_streams; /* that nobody uses */
+    struct ct_list        copy_streams; /* streams that are not in use */
     CUmodule              modules[CT_GPU_MODULES];
     unsigned              nmodules;
     _Atomic int           loaded;  /* CT_AGAIN: kernels are not; else the result of it */

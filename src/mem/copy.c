@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies by the kinds of both sides. Between memory that the CPU reaches it is memcpy; else the
- * device whose memory it is copies on a cs (gpu.h), which nobody else uses meanwhile, and the end
- * is seen by its event.
+ * Copies by the kinds of both sides. Between memory that the CPU reaches it is memcpy. Else the
+ * device of the memory copies on a copy stream (gpu.h) that has no other user meanwhile, and an
+ * event shows the end.
  */
 #define CT_FOLDER "mem"
 #include <string.h>

@@ -3,12 +3,12 @@
  * Imports: peers' memory mapped here, found again by (owner, base, buffer id, device). An owner
  * exports with the buffer id of the moment, so that an old mapping is never taken for new memory.
  *
- * A mapping that nobody holds stays for the next time, until its owner's freed says that the memory
- * is gone, the owner has ended, its last holder has said that nobody will want it, or there are
- * more than CTRAN_MEM_IMPORTS and it is the oldest.
- * Opening never waits for a stream; closing a legacy one does (seen on an H200, driver 580). So
- * nothing is closed while a stream-ordered operation of ours may be waiting (ct_gpu.armed), or a
- * captured graph be launched (ct_gpu.graphs), and the bound is exceeded until the next quiet time.
+ * A mapping without a holder is kept for the next use until its owner's `freed` says that the
+ * memory is gone, the owner has ended, its last holder has said that it will not be used again, or
+ * there are more than CTRAN_MEM_IMPORTS and it is the oldest. Opening never waits for a stream;
+ * closing a legacy one does (seen on an H200, driver 580). So nothing is closed while a
+ * stream-ordered operation of ours may be waiting (ct_gpu.armed), or a captured graph be launched
+ * (ct_gpu.graphs), and the bound is exceeded until the next quiet time.
  *
  * But while a legacy mapping is open, the driver opens no other memory that its owner has at the
  * same address since, if it is of another size (seen on an H200, driver 580, in the blocks that
@@ -137,8 +137,8 @@ static bool may_close(const struct ct_process *p)
     return ct_mem_quiet(p) || (p->mem->imports.pressed && !is_armed(p) && !has_graphs(p));
 }
 
-/* Streams that only copy are quiet soon. One that waits for a peer may wait for this very call; and
- * a graph may stay for good. */
+/* Streams that only copy are quiet soon. A stream that waits for a peer may wait for this very
+ * call; and a graph may stay to the end. */
 static void wait_quiet(const struct ct_process *p)
 {
     enum { MOST_NS = 1000000000 };
@@ -188,7 +188,8 @@ static void tell_in_the_way(struct ct_process *p, const struct ct_mem_export *fr
 
 /* CT_AGAIN: there is an older mapping in the way, which cannot be given up now. */
 
-/* Why it could not be mapped, as a code; a reason that is no fault of anybody's is level info. */
+/* The reason why the memory could not be mapped, as a code; a reason that is not a fault is logged
+ * at level info. */
 static int refuse(struct ct_process *p, const struct ct_mem_import *import, CUresult r,
                   const char *call)
 {
@@ -324,7 +325,7 @@ static bool is_stale(struct ct_mem_imports *all, const struct ct_mem_import *imp
            has_gone(all, import->owner);
 }
 
-/* Looks at the `most` oldest that nobody holds. */
+/* Looks at the `most` oldest imports without a holder. */
 static void clean(struct ct_process *p, unsigned most)
 {
     struct ct_mem_imports *all = &p->mem->imports;

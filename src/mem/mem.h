@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mem - memory of every kind: copies, registrations, what is exported to and imported from other
- * processes, pools. Nobody above calls CUDA for that.
+ * processes, pools. Folders above do not call CUDA for memory.
  *
  * Kinds are gpu's (gpu/gpu.h). Without a GPU all memory is host memory, and what only device memory
  * has - exports, imports - fails with CTRAN_ERR_UNSUPPORTED_OPERATION.
  *
  * A *registration* is what the library knows of a range of memory: one allocation of the driver's,
- * its buffer id, its export. They are made at first use, found by address in O(log n), bounded in
- * number (CTRAN_MEM_CACHE), and never trusted without the buffer id: memory that was freed and
- * allocated again, or mapped anew, has another one, and gets a new registration.
+ * its buffer id, its export. Registrations are made at first use, found by address in O(log n),
+ * bounded in number (CTRAN_MEM_CACHE), and checked by the buffer id: memory that was freed and
+ * allocated again, or mapped anew, has another id, and gets a new registration.
  *
  * An *export* is a flat description of memory of this process that others of the same host can
- * import; an *import* is its mapping here. Imports are shared by all who want the same allocation,
- * kept after use, bounded (CTRAN_MEM_IMPORTS), and given up once the owner has freed its memory.
+ * import; an *import* is its mapping here. Users of one allocation share one import. Imports are
+ * kept after use, up to CTRAN_MEM_IMPORTS of them, and given up when the owner has freed the
+ * memory.
  *
- * Any thread may call; each of the caches has a lock of its own, a leaf that is held while the
- * driver is called. Nothing sends or waits for another process.
+ * Any thread may call; each cache has a lock of its own, a leaf that is held while the driver is
+ * called. Nothing sends or waits for another process.
  */
 #ifndef CT_MEM_MEM_H
 #define CT_MEM_MEM_H
@@ -63,8 +64,8 @@ struct ct_mem_move {
  * wait in the driver for the copy's end: stage through pinned memory instead. */
 int ct_mem_move_start(struct ct_process *p, struct ct_mem_move *move, void *to, const void *from,
                       size_t len_bytes);
-/* The same by device `ordinal`, from memory that ct_mem_import has mapped for it, to a device's or
- * page-locked memory. */
+/* Like ct_mem_move_start by device `ordinal`, from memory that ct_mem_import has mapped for it, to
+ * a device's or page-locked memory. */
 int ct_mem_pull_start(struct ct_process *p, int ordinal, struct ct_mem_move *move, void *to,
                       const void *from, size_t len_bytes);
 /* CTRAN_SUCCESS: done. CT_AGAIN: not yet. Else the device's error; done, too. */
@@ -91,8 +92,9 @@ void ct_mem_small_put(struct ct_process *p, CUdeviceptr ptr, size_t len_bytes);
 
 enum { CT_MEM_PIECES = 8 };
 
-/* Flat, and the same in all processes of a build: it may lie in shared memory or travel in a
- * message. Fields are mem's own but len_bytes, which a peer may hold its own length against. */
+/* The description of an allocation, without pointers, in the same form in all processes of a build:
+ * it may lie in shared memory or travel in a message. Fields are mem's own but len_bytes, which a
+ * peer may hold its own length against. */
 struct ct_mem_export {
     uint8_t  way;     /* 0: none */
     uint8_t  npieces; /* of memory that was mapped */
@@ -144,12 +146,13 @@ int  ct_mem_import(struct ct_process *p, int ordinal, const struct ct_mem_export
                    struct ct_mem_import **out, CUdeviceptr *ptr);
 void ct_mem_import_put(struct ct_process *p, struct ct_mem_import *import);
 
-/* The same for memory that will not be imported again: the mapping goes at once, or, while a stream
- * may wait, at the next quiet time. */
+/* Like ct_mem_import_put for memory that will not be imported again: the mapping goes at once, or,
+ * while a stream may wait, at the next quiet time. */
 void ct_mem_import_drop(struct ct_process *p, struct ct_mem_import *import);
 
-/* Gives up what nobody holds and whose owner has freed it or is gone. This may block while a stream
- * waits; it is called at quiet times only: finalize, the program's own frees and registrations. */
+/* Gives up imports that are not held and whose owner has freed the memory or is gone. This may
+ * block while a stream waits; it is called at quiet times only: finalize, the program's own frees
+ * and registrations. */
 void ct_mem_sweep(struct ct_process *p);
 
 /* ---- what the program asks for --------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What mem keeps of a process. Inside of mem. Each part has a lock of its own, always on, held
+ * The state of mem in a process. Private to mem. Each part has a lock of its own, always on, held
  * while the driver is called; under that of the registrations none of the others is taken, and the
  * pool and the program's registrations take it under theirs.
  */
@@ -77,7 +77,7 @@ struct ct_mem_import {
     struct ct_list               lru; /* the oldest use first; those that are held are in none */
     struct ct_mem_owner         *owner;
     unsigned                     holds;
-    bool                         spent; /* nobody will want it again */
+    bool                         spent; /* the registration will not be used again */
     uint8_t                      way, npieces;
     uint16_t                     slot;
     CUdeviceptr                  mapped;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The built-in transports, best first, and what stands in for slots that one leaves out. */
+/* The built-in transports, best first, and default functions for slots that a transport leaves
+ * out. */
 #include "net/net.h"
 
 #include <config.h> /* the build's */
@@ -12,13 +13,11 @@
 #endif
 
 const struct ct_net_ops *const ct_net_table[] = {
-    &ct_net_self,
-    &ct_net_shm,
+    &ct_net_self, &ct_net_shm,
 #if CT_HAVE_VERBS
     &ct_net_ib,
 #endif
-    &ct_net_tcp,
-    CT_NET_MORE NULL,
+    &ct_net_tcp,  CT_NET_MORE NULL,
 };
 
 const struct ct_net_ops *ct_net_find(const char *name)

@@ -15,10 +15,10 @@
  *   rma   (CT_NET_RMA) reads, writes and updates memory that the peer has registered: see rma.h.
  *
  * Nothing here blocks, except the copying itself, and close. deliver, failed, left and the
- * completions of one-sided operations are called from inside progress, drain, check_peers and
- * disconnect alone; all other functions call back nobody but lookup, key, region and arrived. All
- * calls but open and close come under the lock of the progress domain (ep/domain.h), so a transport
- * needs none of its own.
+ * completions of one-sided operations are called from progress, drain, check_peers and disconnect
+ * alone. All other functions call back lookup, key, region and arrived at most. All calls but open
+ * and close come under the lock of the progress domain (ep/domain.h), so a transport needs none of
+ * its own.
  */
 #ifndef CT_NET_NET_H
 #define CT_NET_NET_H
@@ -38,7 +38,8 @@ enum ct_net_caps {
 
 struct ct_auth_key;
 
-/* Who the instance is and whom it reports to; borrowed until close. */
+/* What an instance knows of its process, and the functions that it calls; must stay valid until
+ * close. */
 struct ct_net_env {
     const struct ct_log       *log;
     const struct ct_config    *cfg;
@@ -66,15 +67,16 @@ struct ct_net_env {
                   const struct ct_area **area);
     /* `peer` is lost, `why` is a CTRAN_ERR_*: called once, after which its link fails all. */
     void (*failed)(void *peer, int why);
-    /* The same, and called in the same places, for one that has closed its instance in order: it is
-     * missed by those alone that still want something of it. */
+    /* Like failed, for a peer that has closed its instance in order: operations that still need the
+     * peer fail, others do not. */
     void (*left)(void *peer);
     /* The address that `peer` published for this transport, valid until close; NULL: none. */
     const void *(*lookup)(void *peer, const struct ct_net *net, size_t *len_bytes);
-    /* progress would find something that nobody signals: another thread of this process may sleep
-     * meanwhile. */
+    /* progress has work for which no wake word is signalled: another thread of this process may
+     * sleep meanwhile. */
     void (*arrived)(void *arg);
-    /* How far process `id` is from this one: an enum ct_distance of topo. NULL: nobody knows. */
+    /* How far process `id` is from this one: an enum ct_distance of topo. NULL: distances are not
+     * known. */
     int (*distance)(void *arg, uint32_t id);
     /* The job's key, by which its processes know each other. Errors are logged. */
     int (*key)(void *arg, struct ct_auth_key *key);
@@ -112,15 +114,15 @@ struct ct_net_ops {
     int (*open)(const struct ct_net_env *env, struct ct_net **net);
     /* Drops all links and releases everything. Slices that were taken still reach their peers, as
      * long as these live and take them, within the transport's own limit: the one call that may
-     * wait for others. It calls back nobody. */
+     * wait for others. close calls no function of env. */
     void (*close)(struct ct_net *net);
 
     /* What peers need to connect: bytes, at most CT_NET_MAX_ADDR, valid until close. */
     const void *(*addr)(struct ct_net *net, size_t *len_bytes);
     /* Whether connect could work: NULL if so, else the reason, in words a user understands. */
     const char *(*unreachable)(struct ct_net *net, const void *addr, size_t len_bytes);
-    /* A link to `peer`, process `id`. Does not wait for it. Errors are logged, but for
-     * CTRAN_ERR_PROC_FAILED: it is gone. */
+    /* A link to `peer`, process `id`. Does not wait for it. Errors are logged, except
+     * CTRAN_ERR_PROC_FAILED, which means that the peer is gone. */
     int (*connect)(struct ct_net *net, void *peer, uint32_t id, const void *addr, size_t len_bytes,
                    struct ct_net_link **link);
     /* Drops the link. One-sided operations under way end with CTRAN_ERR_PROC_FAILED before it
@@ -129,18 +131,19 @@ struct ct_net_ops {
     void (*disconnect)(struct ct_net_link *link);
     /* Lets check_peers look after `peer`, process `id`, without a link to it. */
     void (*watch)(struct ct_net *net, void *peer, uint32_t id);
-    /* Process `id` is dead: delivers what has come from it, and from nobody else. */
+    /* Process `id` is dead: delivers what has come from this process, and from no other. */
     void (*drain)(struct ct_net *net, uint32_t id);
     /* Process `id` has failed: drops all that there is of it, were it the one that has connected.
-     * Nothing is heard of it any more, and nobody is called back. Outside of progress. */
+     * Drops the peer without a call back. No function of env is called for the peer afterwards.
+     * Outside of progress. */
     void (*forget)(struct ct_net *net, uint32_t id);
 
     /* CTRAN_SUCCESS; CT_AGAIN: no room now, nothing taken: try again after progress (who makes
      * room signals the sender's wake word); CTRAN_ERR_PROC_FAILED: the peer is gone, and env has
      * been told so; CTRAN_ERR_BUFFER: memory that is not plain could not be read, nothing taken. */
     int (*send)(struct ct_net_link *link, const struct ct_net_slice *slice);
-    /* Whether all that send took, and no peer has lost, is on its way even if nobody calls progress
-     * for long. */
+    /* Whether all that send accepted is on its way (except to lost peers) even if progress is not
+     * called for long. */
     bool (*flushed)(struct ct_net *net);
 
     /* One-sided operations: rma.h has the contracts. */
@@ -151,11 +154,11 @@ struct ct_net_ops {
     /* Looks whether the peers that it knows still live, and reports those that do not. Called
      * now and then by a process that has waited for long; may cost system calls. */
     void (*check_peers)(struct ct_net *net);
-    /* The word that peers signal when they have sent something, or made room that we wait for;
-     * NULL when nobody will. */
+    /* The word that peers signal when they have sent something or made room; NULL if peers never
+     * signal. */
     struct ct_wake *(*wake)(struct ct_net *net);
-    /* A descriptor that becomes readable when progress has something to do; -1: there is none, or
-     * nothing to be expected. */
+    /* A descriptor that becomes readable when progress has work; -1: there is no descriptor, or no
+     * work can come. */
     int (*fd)(struct ct_net *net);
 };
 
@@ -163,9 +166,9 @@ enum { CT_NET_MAX_ADDR = 256 };
 
 struct ct_net {
     const struct ct_net_ops *ops;
-    uint32_t                 caps;        /* of this instance */
-    size_t                   eager_bytes; /* messages up to this size had better travel unasked */
-    unsigned                 under_way;   /* what progress alone finds to be over: while there is
+    uint32_t                 caps; /* of this instance */
+    size_t   eager_bytes;          /* messages up to this size are sent eagerly with advantage */
+    unsigned under_way;            /* what progress alone finds to be over: while there is
                                              any, the process does not sleep */
 };
 

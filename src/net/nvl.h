@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nvl - gets (rma.h) out of a GPU's memory, for the transports whose peers are on this host (shm,
+ * nvl - gets (rma.h) from the memory of a GPU, for transports whose peers are on this host (shm,
  * self). A key has mem's export of the region. The origin maps that memory (mem's imports: once an
  * allocation) and has the copy engine of its own GPU read it, over NVLink where there is one: to
  * memory of a GPU or page-locked memory at once, to other memory of the host by way of two
  * page-locked chunks, of which one is emptied while the other one fills.
  *
- * What is under way is polled by the transport's progress: each copy has a lane of its own (gpu.h),
- * so that they overtake each other; a few run at once, others wait in line. Nothing waits here but
- * for what the driver itself makes wait: the first use of a GPU, the mapping of memory that is new.
+ * What is under way is polled by the transport's progress: each copy has a copy stream of its own
+ * (gpu.h), so that copies may overtake each other; a few run at once, others are queued. No
+ * function here waits, except in the driver: for the first use of a GPU, and for the mapping of new
+ * memory.
  *
  * If a get cannot be done so, for want of peer access, for example, messages carry it.
  *

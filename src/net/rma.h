@@ -12,11 +12,12 @@
  *     mem_dereg                             from here on the key is refused
  *                                           rkey_close
  *
- * Whoever carries an operation out checks key, range and rights, as the owner has registered them
- * and not as the bytes of a key say: the origin for shm and self, since there no target takes part.
+ * The process that carries an operation out checks key, range and rights as the owner has
+ * registered them, not as the bytes of a key say. For shm and self this is the origin, since the
+ * target takes no part.
  *
- * A key of a region may be used by all whom the region is for: packing depends on no link, so that
- * one message tells all members of a window.
+ * All peers that a region is for may use one key: packing does not depend on a link, so that one
+ * message serves all members of a window.
  *
  * All of it comes in the progress domain, as net.h says.
  */
@@ -48,10 +49,10 @@ struct ct_net_region {
     const struct ct_area *area;
     uint32_t              access; /* of enum ct_net_access */
     uint32_t              peer;   /* the one that may, or CT_NET_ANY_PEER */
-    /* The region serves one transfer, of whose end both sides tell each other by messages. A
-     * transport may then believe what the bytes of the key say of the memory, and need not notice
-     * at the origin that the key is withdrawn. What map returns is valid until progress is called
-     * next. Any number of such regions may be registered. */
+    /* The region serves one transfer; both sides tell each other by messages when it is over. A
+     * transport may then trust the key's bytes about the memory, and need not notice at the origin
+     * that the key was withdrawn. What map returns is valid until progress is called next. Any
+     * number of such regions may be registered. */
     bool transient;
 };
 
@@ -82,10 +83,10 @@ struct ct_net_rkey {
 /* ---- operations ------------------------------------------------------------------------------ */
 
 /* What is told when operations are over. The caller adds their number to `pending` before it posts
- * them. What is over when post returns has been subtracted, and nobody was called; what ends later
- * ends in progress, and the last one calls done, if there is one. The first error is kept:
- * CT_REFUSED; CTRAN_ERR_ARG, an atomic that is not aligned; CTRAN_ERR_BUFFER, memory of one of the
- * sides cannot be accessed; the error by which the peer is lost. */
+ * them. Operations that are over when post returns have been subtracted without a call of done.
+ * Operations that end later end in progress, and the last of them calls done, if it is set. The
+ * first error is kept: CT_REFUSED; CTRAN_ERR_ARG, an atomic that is not aligned; CTRAN_ERR_BUFFER,
+ * memory of one of the sides cannot be accessed; the error by which the peer is lost. */
 struct ct_net_comp {
     uint32_t pending;
     int      status; /* begins as CTRAN_SUCCESS */
@@ -136,7 +137,7 @@ struct ct_net_notice {
 enum ct_net_cost_flags {
     CT_NET_TARGET_CPU = 1 << 0,    /* the target's progress has to take part */
     CT_NET_ORIGIN_COPIES = 1 << 1, /* the origin's processor copies the bytes, inside of post */
-    CT_NET_ASYNC = 1 << 2,         /* goes on while nobody calls progress */
+    CT_NET_ASYNC = 1 << 2,         /* proceeds while progress is not called */
 };
 
 /* What an operation costs: a guess of the transport until calibration measures it. */
@@ -149,8 +150,8 @@ struct ct_net_cost {
 
 /* No slot is NULL; ct_net_no_rma has all that say no. */
 struct ct_net_rma_ops {
-    /* Makes a region reachable for those whom it is for. CTRAN_ERR_UNSUPPORTED_OPERATION: not this
-     * memory, or there are too many regions. */
+    /* Makes a region reachable for the peers that may use it. CTRAN_ERR_UNSUPPORTED_OPERATION: not
+     * this memory, or there are too many regions. */
     int (*mem_reg)(struct ct_net *net, const struct ct_net_region *region, struct ct_net_mr **mr);
     /* When it returns, operations that start later are refused, also where the memory is used
      * again. One that a peer has begun may still be under way: see ep/region.h. */
@@ -241,9 +242,9 @@ int ct_net_atomic_apply(void *at, const struct ct_net_rma *op);
  * CTRAN_ERR_BUFFER: local memory could not be accessed. */
 int ct_net_rma_copy(const struct ct_net_rma *op, void *at);
 
-/* Carries an operation of any kind out on a region of this process, one block of any memory;
- * range and rights have been checked. What is done to memory that the processor does not reach is
- * atomic among those that one process does so. Errors: of the two above. */
+/* Carries an operation of any kind out on a region of this process, one block of any memory; range
+ * and rights have been checked. Updates of memory that the processor does not reach are atomic to
+ * other updates by the same process only. Errors: of the two above. */
 int ct_net_rma_apply(const struct ct_net_rma *op, const struct ct_area *region);
 
 /* Of a transport that has none of this. */

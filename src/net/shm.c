@@ -46,8 +46,8 @@ static void show_exposed(struct ct_shm *s, struct ct_expose_list *list)
     }
 }
 
-/* Who has connected to nobody has its own segment alone to be seen by, and who never mapped that
- * one has the ring. */
+/* If a rank has connected to no peer, peers see its own segment alone; a rank that never mapped
+ * this segment has the ring. */
 static void shm_close(struct ct_net *net)
 {
     struct ct_shm *s = ct_shm_of(net);
@@ -176,7 +176,7 @@ static struct ct_shm_peer *peer_at(struct ct_shm *s, const void *bytes, uint32_t
     return peer;
 }
 
-/* The same, by what the peer has published. */
+/* Like peer_at, but found by what the peer has published. */
 static struct ct_shm_peer *peer_find(struct ct_shm *s, uint32_t id, void *cookie)
 {
     size_t      len;
@@ -238,8 +238,8 @@ static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void
     return CTRAN_SUCCESS;
 }
 
-/* The mapping stays until close: the peer may still send to us. What is shared with a rank of this
- * very process may have gone with that one. */
+/* The mapping stays until close: the peer may still send to us. Memory that is shared with a rank
+ * of this very process may have gone with that rank. */
 static void shm_disconnect(struct ct_net_link *link)
 {
     ct_shm_peer_of(link)->quiet = true;
@@ -391,7 +391,7 @@ int ct_shm_outcome(struct ct_shm_peer *peer, int rc)
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-/* Takes up the ring at `place`, if its producer is who has that place. */
+/* Takes up the ring at `place`, if its producer is the process with that place. */
 static void take_ring(struct ct_shm *s, uint32_t place)
 {
     struct ct_ring_pair pair;

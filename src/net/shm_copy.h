@@ -13,7 +13,7 @@ enum ct_shm_copy { CT_SHM_COPY_OFF, CT_SHM_COPY_DIRECT, CT_SHM_COPY_CMA };
 /* Lets the other ranks read this process where the Yama module asks for that. */
 void ct_shm_copy_allow(void);
 
-/* Tries it on the peer's segment, whose contents are known. */
+/* Tries to copy from the peer's segment, whose contents are known. */
 enum ct_shm_copy ct_shm_copy_probe(const struct ct_net_env *env, const struct ct_shm_addr *peer);
 
 /* The peer's exposed memory, for those that can map it: not those of one process, which need no

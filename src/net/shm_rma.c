@@ -344,7 +344,7 @@ static int shm_post(struct ct_net_link *link, struct ct_net_rma *const ops[], un
     return rc;
 }
 
-/* Whether the peer maps memory that this process lends: it says if it could not of late. */
+/* Whether the peer maps memory that this process exposes: the peer says if it could not. */
 static bool is_mapped_there(struct ct_shm_peer *peer, const struct ct_area *area)
 {
     const struct ct_shm *s = ct_shm_of(peer->link.net);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Long reads that both ends work at. Whoever reads another's memory (shm_copy.h) offers the read to
- * that process: it takes blocks from the front, and the owner of the memory, whenever its progress
- * finds the offer, writes one from the back, until they meet. Two cores copy about twice as fast;
- * an owner that is busy elsewhere is not waited for, but for a block that it has begun.
+ * Long reads that both ends work at. A process that reads another's memory (shm_copy.h) offers the
+ * read to the owner of the memory. The reader copies blocks from the front. The owner, whenever its
+ * progress finds the offer, copies a block from the back, until the two meet. Two cores copy about
+ * twice as fast. The reader does not wait for an owner that is busy, except for a block that the
+ * owner has begun.
  *
- * There is one offer a place in each segment, written by the peer at that place, and one word a
- * segment (ct_shm_head.offer) that says which of them is open. A reader that finds it taken reads
+ * Each segment has one offer for each place, written by the peer at that place, and one word
+ * (ct_shm_head.offer) that says which offers are open. A reader that finds its offer in use reads
  * alone.
  *
- * Invariant: a block is claimed once, by a change of `claim`, which has the number of the read in
- * it: who claims with an old one changes nothing. The reader leaves only when all blocks that the
- * owner has claimed are done, so nobody writes to its buffer afterwards.
+ * Invariant: a block is claimed once, by a change of `claim`, which contains the number of the
+ * read: a claim with an old number has no effect. The reader leaves only when all blocks that the
+ * owner has claimed are done, so that the owner never writes to the reader's buffer afterwards.
  *
- * Either end may write anything to an offer at any time. The reader goes by its own count of
+ * Either end may write any value to an offer at any time. The reader goes by its own count of
  * blocks, and the owner copies from nothing but what it has exposed to the reader. An owner that
  * claims a block and never finishes it holds its reader while it lives, as a stopped one does.
  */
@@ -34,8 +35,8 @@ int ct_shm_share_read(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32
 int ct_shm_share_help(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32_t place,
                       const struct ct_shm_mate *reader);
 
-/* Whether a read of so many bytes from the owner at that place had better be done so: not where
- * both are on one core, which does no more at a time for being given back and forth. */
+/* Whether the owner should help with a read of this size. If owner and reader share a core, the
+ * help gains nothing. */
 static inline bool ct_shm_shares(const struct ct_net_env *env, uint32_t place, size_t len_bytes)
 {
     const size_t least = (size_t)env->cfg->shm_share;

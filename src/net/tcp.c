@@ -420,9 +420,9 @@ static void tcp_disconnect(struct ct_net_link *link)
 }
 
 /* The system has it: no connection is still to be opened, and no buffer to be emptied. What a
- * broken connection may have lost is to be sent again on the next one; but for acknowledgements,
- * since a peer that lives learns by that connection itself how far this side is, and for one that
- * does not nobody shall wait. */
+ * broken connection may have lost is sent again on the next one, except acknowledgements. A peer
+ * that lives learns by the new connection how far this side is; for a peer that does not live no
+ * connection is made. */
 static bool stream_flushed(const struct ct_tcp_stream *stream)
 {
     return stream->conn != NULL ? ct_tcp_out_idle(&stream->out)

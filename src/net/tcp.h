@@ -4,7 +4,7 @@
  *
  *   tcp.c       the instance: opening, closing, the polling of its sockets
  *   tcp_peer.c  a peer: its streams, slices handed to them, its loss
- *   tcp_stream.c  a stream: a pair of streams (tcp_out.h, tcp_in.h) that outlives its connections
+ *   tcp_stream.c  a stream: its directions (tcp_out.h, tcp_in.h), which outlive connections
  *   tcp_conn.c  a connection, from the call or its acceptance to the first frame
  *   tcp_rma.c   one-sided operations: puts, handed to streams in parts
  *   tcp_pool.c  memory for frames
@@ -75,7 +75,7 @@ struct ct_tcp_stream {
     struct ct_list      dirty;   /* among the streams that have something to write */
     struct ct_list      waiting; /* among those that try again later */
     uint64_t            retry_ns, down_ns;
-    uint32_t            tries;    /* in vain, since it last was connected */
+    uint32_t            tries;    /* failed tries since it was last connected */
     uint64_t            break_in; /* bytes to the next break of CTRAN_TCP_BREAK */
     uint64_t            bye_at;   /* where the farewell begins in the stream */
     bool                bye_sent, bye_seen;
@@ -95,7 +95,7 @@ struct ct_tcp_peer {
     uint32_t             id;
     void                *cookie; /* the endpoint layer's name for it */
     bool                 lost;
-    bool                 left; /* it has said farewell, and all its slices have come */
+    bool                 left; /* the peer has said farewell, and all its slices have come */
     bool                 near; /* on this host */
     struct ct_tcp_addr   addr;
     unsigned             npairs, nbest; /* the first nbest are as good as each other */
@@ -117,7 +117,7 @@ struct ct_tcp {
     struct ct_tcp_source listeners[CT_TCP_MAX_IFS];
     unsigned             nlisteners;
     struct ct_tcp_addr   addr;
-    struct ct_tcp_where  own[CT_TCP_MAX_IFS]; /* the same, with ports 0 */
+    struct ct_tcp_where  own[CT_TCP_MAX_IFS]; /* the own addresses, with port 0 */
     size_t               addr_len;
     const char          *unusable; /* why not; NULL: it is */
     bool                 has_key;
@@ -178,8 +178,7 @@ const char *ct_tcp_conn_control(const struct ct_tcp_conn *c, char *name, size_t 
 /* Whether events tell of room to write. */
 void ct_tcp_conn_want_out(struct ct_tcp_conn *c, bool want);
 
-/* ---- tcp_stream.c
- * ------------------------------------------------------------------------------ */
+/* ---- tcp_stream.c ---------------------------------------------------------------------------- */
 
 void ct_tcp_stream_init(struct ct_tcp_stream *stream, struct ct_tcp_peer *peer, uint32_t index);
 /* Drops connections and streams; puts stay undone. */
@@ -200,7 +199,8 @@ void ct_tcp_stream_missed(struct ct_tcp_stream *stream, const char *why, bool me
 void ct_tcp_stream_event(struct ct_tcp_stream *stream, uint32_t events);
 /* Reads until there is no more. Inside progress. */
 void ct_tcp_stream_drain(struct ct_tcp_stream *stream);
-/* Makes a frame that is filled but for what the streams know, and adds it. NULL: no memory. */
+/* Makes a frame, filled except for the fields that the stream sets, and appends it. NULL: no
+ * memory. */
 struct ct_tcp_frame *ct_tcp_stream_frame(struct ct_tcp_stream *stream, size_t size);
 void                 ct_tcp_stream_add(struct ct_tcp_stream *stream, struct ct_tcp_frame *frame);
 /* Writes what there is: now, or in progress at the end of the turn. */
@@ -219,13 +219,13 @@ uint64_t ct_tcp_stream_left(const struct ct_tcp_stream *stream);
 /* The peer, made if need be; NULL when out of memory. */
 struct ct_tcp_peer *ct_tcp_peer_get(struct ct_tcp *t, uint32_t id, void *cookie,
                                     const struct ct_tcp_addr *addr);
-/* The same by what it has published, for a hello from it. GO: it is there; REFUSE and GONE as an
- * answer says it; HELLO: not now, for want of memory. */
+/* Like ct_tcp_peer_get by what it has published, for a hello from it. GO: it is there; REFUSE and
+ * GONE as an answer says it; HELLO: not now, for want of memory. */
 enum ct_tcp_opening ct_tcp_peer_find(struct ct_tcp *t, const struct ct_tcp_hello *hello,
                                      struct ct_tcp_peer **peer);
 /* Reports its loss, and is quiet from then on. Inside progress alone. */
 void ct_tcp_peer_lose(struct ct_tcp_peer *peer, int why);
-/* The same for all that have left in order. */
+/* Like ct_tcp_peer_lose for all that have left in order. */
 void ct_tcp_peers_part(struct ct_tcp *t);
 /* Drops all that is under way. */
 void ct_tcp_peer_quit(struct ct_tcp_peer *peer);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A connection until its first frame: the call or its acceptance, hello, proof and welcome (see
- * tcp_proto.h). Of a stranger no more is read than a hello and a proof, and it has a deadline;
- * what it claims is looked up only when its proof has ended well. Strangers are bounded in number,
- * and the oldest goes when there are too many: one that holds the key is through in a moment.
+ * tcp_proto.h). Of a stranger no more is read than a hello and a proof, and it has a deadline; what
+ * it claims is looked up only when its proof has ended well. The number of unproved connections is
+ * bounded, and the oldest is closed when there are too many: a peer that holds the key proves
+ * itself in a moment.
  *
- * Who calls waits for its welcome as long as the other end's system keeps the connection: the peer
- * may compute for long before it comes to look.
+ * The connecting end waits for its welcome as long as the other end's system keeps the connection:
+ * the peer may compute for long before it polls.
  */
 #define CT_FOLDER "net"
 #include <errno.h>
@@ -163,7 +164,7 @@ static ssize_t hear(struct ct_tcp_conn *c, void *bytes, size_t most)
     return n == 0 ? -1 : n;
 }
 
-/* 1 once all of the message is there; as hear else. */
+/* 1 once the whole message is there; otherwise like hear. */
 static int hear_whole(struct ct_tcp_conn *c, void *message, size_t size)
 {
     ssize_t n = hear(c, (char *)message + c->have, size - c->have);
@@ -409,7 +410,8 @@ static void turn_away(struct ct_tcp_conn *c, enum ct_tcp_opening type)
     ct_tcp_conn_close(c, false);
 }
 
-/* Whether a call of ours to the same stream is to be preferred: it got through, and ours count. */
+/* Whether an own connection to the same stream is to be preferred: it is established, and own ones
+ * take precedence. */
 static bool prefers_own(const struct ct_tcp_stream *stream)
 {
     const struct ct_tcp_conn *own = stream->attempt;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The other end of the bytes of a stream: takes bytes as they come, in portions of any size, and
- * makes frames of them. No socket: the caller asks where the next bytes shall go, reads there, and
- * says how many came. So the payload of a put goes straight to its memory, and the rest of a slice
- * to the buffer where it is put together; only what follows goes through the caller's spare memory.
+ * makes frames of them. It knows no socket: the caller asks where the next bytes are to go, reads
+ * them there, and reports how many came. So the payload of a put goes straight to its memory, and
+ * the rest of a slice to the buffer where it is put together; only what follows goes through the
+ * caller's spare memory.
  *
- * It trusts nothing: lengths are checked before use, and a stream that is none ends with a reason.
- * Its state is that of the stream, not of a connection: a frame may begin on one, end on another.
+ * It trusts no input: lengths are checked before use, and invalid bytes end the stream with a
+ * reason. The state belongs to the stream, not to a connection: a frame may begin on one connection
+ * and end on another.
  */
 #ifndef CT_NET_TCP_IN_H
 #define CT_NET_TCP_IN_H
@@ -14,7 +16,7 @@
 #include "net/tcp_pool.h"
 #include "net/tcp_proto.h"
 
-/* Whom frames are told to. hdr and data are valid during the call. */
+/* The functions that get the frames. hdr and data are valid during the call. */
 struct ct_tcp_sink {
     void (*slice)(void *arg, uint8_t type, const void *hdr, size_t hdr_len, const void *data,
                   size_t len_bytes);
@@ -44,7 +46,7 @@ struct ct_tcp_in {
     CT_ALIGNED(8) unsigned char small[sizeof(struct ct_tcp_head) + CT_NET_MAX_HDR];
 
     /* The payload of a put that is arriving. */
-    const struct ct_area *area; /* NULL: nobody wants it */
+    const struct ct_area *area; /* NULL: the bytes are dropped */
     struct ct_tcp_target  to;
     size_t                at, left, whole;
     bool                  ack_after; /* its sender will wait for the acknowledgement */
@@ -61,7 +63,7 @@ unsigned ct_tcp_in_want(const struct ct_tcp_in *in, struct iovec *iov, unsigned 
 /* So many bytes have come there. False: the stream has ended, see `why`. */
 bool ct_tcp_in_came(struct ct_tcp_in *in, size_t bytes, size_t own, const void *spare);
 
-/* The same for bytes that lie elsewhere. */
+/* Like ct_tcp_in_came for bytes that lie elsewhere. */
 bool ct_tcp_in_feed(struct ct_tcp_in *in, const void *bytes, size_t len);
 
 /* The region is withdrawn: what comes of a part that is on its way to it is dropped. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One direction of a stream, at its sender: a stream of frames that are kept until the peer has
- * acknowledged them. No socket: whoever has one asks for what is to be written and says how much of
- * it went; when a connection is lost, the stream goes on at the byte that the peer has not.
+ * acknowledged them. It knows no socket: the caller asks for the bytes to be written and reports
+ * how many were written. When a connection is lost, the stream goes on at the first byte that the
+ * peer lacks.
  *
  * Positions count bytes since the stream was made: acked <= sent <= end. The payload of a put stays
- * in its owner's memory until it is acknowledged; all else is in the frames themselves, whose sum
- * is `held_bytes`.
+ * in its owner's memory until it is acknowledged. All other bytes are in the frames, whose sum is
+ * `held_bytes`.
  */
 #ifndef CT_NET_TCP_OUT_H
 #define CT_NET_TCP_OUT_H
@@ -15,8 +16,8 @@
 #include "net/tcp_pool.h"
 #include "net/tcp_proto.h"
 
-/* A put on its way, from the caller's memory. It is over when the peer has acknowledged all its
- * bytes, so that none is sent again, and has said what became of them. */
+/* A put on its way, from the caller's memory. A put is over when the peer has acknowledged all its
+ * bytes, so that none is sent again, and has reported the result. */
 struct ct_tcp_put {
     struct ct_list           node;    /* among those with bytes that have yet to be assigned, or the
                                        * acknowledged */
@@ -33,7 +34,7 @@ struct ct_tcp_put {
 struct ct_tcp_frame {
     struct ct_list     node;
     uint64_t           begin;     /* its place in the stream */
-    struct ct_tcp_put *put;       /* whose payload follows the bytes below; NULL: none */
+    struct ct_tcp_put *put;       /* the put whose payload follows the bytes below; NULL: none */
     size_t             put_pos;   /* where in its area */
     size_t             put_bytes; /* and how much */
     uint32_t           size;      /* of the bytes below */
@@ -54,8 +55,8 @@ void ct_tcp_out_init(struct ct_tcp_out *out, struct ct_tcp_pool *pool);
 /* Drops all frames; puts among them stay undone. */
 void ct_tcp_out_fini(struct ct_tcp_out *out);
 
-/* A new frame with room for `size` bytes in all, which the caller fills, but for magic, version and
- * number; NULL when out of memory. */
+/* A new frame with room for `size` bytes. The caller fills all fields except magic, version and
+ * number. NULL when out of memory. */
 struct ct_tcp_frame *ct_tcp_out_make(struct ct_tcp_out *out, size_t size);
 /* One that is not to be added after all. */
 void ct_tcp_out_drop(struct ct_tcp_out *out, struct ct_tcp_frame *frame);
@@ -72,7 +73,8 @@ void ct_tcp_out_wrote(struct ct_tcp_out *out, size_t bytes);
 /* The peer has all bytes before `position`. Puts that are wholly acknowledged are appended to
  * `done`. False: it cannot have. */
 bool ct_tcp_out_ack(struct ct_tcp_out *out, uint64_t position, struct ct_list *done);
-/* The same on a new connection, on which all that is behind `position` has to be sent again. */
+/* Like ct_tcp_out_ack on a new connection, on which all that is behind `position` has to be sent
+ * again. */
 bool ct_tcp_out_resume(struct ct_tcp_out *out, uint64_t position, struct ct_list *done);
 
 static inline bool ct_tcp_out_idle(const struct ct_tcp_out *out)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory for what a stream takes in one piece, at both of its ends. What was put back last is given
- * out first, since it is in the caches and surely mapped: a heap that gives a frame of 64 KiB back
- * to the system and gets it anew pays for each of its pages, and copies to cold memory.
+ * Memory for frames, at both ends of a stream. The block that was put back last is given out first,
+ * since it is in the caches and mapped. A heap that returns a frame of 64 KiB to the system and
+ * gets it again pays for each of its pages, and copies to cold memory.
  */
 #ifndef CT_NET_TCP_POOL_H
 #define CT_NET_TCP_POOL_H

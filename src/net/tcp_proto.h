@@ -5,11 +5,11 @@
  * Two ranks have some streams between them, each a stream of bytes in either direction that
  * outlives its connections. A connection opens with
  *
- *   hello      from who connects: who it is, whom it wants, which stream, and how many bytes of the
- *              stream's stream it has received so far
+ *   hello      from the end that connects: its own id, the id of the peer, the number of the
+ *              stream, and how many bytes of the stream it has received so far
  *   proof      base/auth.h; the hello is its context, so that a proof stands for this hello alone
- *   welcome    from who accepts: whether the stream goes on here, and how many bytes it has
- *              received
+ *   welcome    from the end that accepts: whether the stream goes on here, and how many bytes it
+ *              has received
  *
  * and then carries frames, from the first byte on that the other end has not received. A frame is a
  * head, hdr_len bytes of header and len_bytes of payload. Frames are numbered, and each head says

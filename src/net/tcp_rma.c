@@ -435,7 +435,7 @@ void ct_tcp_rma_placed(void *stream, const struct ct_tcp_target *to, size_t len_
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* A transport that closes calls back nobody. */
+/* A transport that closes calls no function of its user. */
 static void comp_end(const struct ct_tcp *t, struct ct_net_comp *comp, int why)
 {
     if (!t->closing) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory of the host that the program allocates, and that this process exposes to others of the
- * host: they map it, and copy from and to it as their own. All that a process exposes lies in one
- * file without a name, each range in a place of it that no other range ever has; peers open the
- * file through /proc. The ranges stand on a list in memory that the peers share with it, its struct
- * ct_expose_list.
+ * host: they map it, and copy from and to it as their own. All memory that a process exposes lies
+ * in one file without a name. Each range has a place in the file that no other range ever has.
+ * Peers open the file through /proc. The ranges stand on a list in memory that the peers share with
+ * it, its struct ct_expose_list.
  *
  * Invariant: what is on the list is mapped at its owner. A range leaves the list before its memory
  * goes, and its place in the file is empty from then on, whoever maps it still: so a mapping that
@@ -35,12 +35,13 @@ struct ct_expose_list {
  * after the end. */
 int  ct_expose_init(struct ct_process *p);
 void ct_expose_fini(struct ct_process *p);
-/* Where peers look from now on; NULL: nowhere any more, none is to be had. A process that nobody
- * has given such a place, or that has no struct ct_expose, exposes no memory. */
+/* Where peers look from now on; NULL: nowhere any more, none is to be had. A process without such a
+ * list, or without a struct ct_expose, exposes no memory. */
 void ct_expose_show(struct ct_process *p, struct ct_expose_list *list);
 
-/* len_bytes aligned to `align`, a power of two. NULL: the usual memory will do, since this is too
- * short (CTRAN_SHM_ALLOC) or nobody maps it, or, logged at level info, has to. Any thread. */
+/* len_bytes aligned to `align`, a power of two. NULL: use ordinary memory, since the block is too
+ * short (CTRAN_SHM_ALLOC), no peer maps it, or, logged at level info, it cannot be made. Any
+ * thread. */
 void *ct_expose_alloc(struct ct_process *p, size_t len_bytes, size_t align);
 /* False: it is not from there. */
 bool ct_expose_free(struct ct_process *p, void *ptr);
@@ -52,16 +53,17 @@ bool ct_expose_has(const struct ct_process *p, const void *ptr, size_t len_bytes
 /* One peer's, as this process has mapped it: at most its list. One thread at a time. */
 struct ct_attach {
     struct ct_expose_list *theirs; /* NULL: there is nothing to be seen */
-    _Atomic uint32_t    *blind; /* the peer looks here: 1: this process could not map it of late */
-    const struct ct_log *log;
-    int                  pid;
-    uint32_t             seen, last; /* changes of the list; where something was found */
-    struct ct_attach_range *ranges;  /* CT_EXPOSE_RANGES; NULL: none so far */
-    uint32_t vain, rest;             /* looks without a try, after the last failure; left of them */
-    uint32_t tried;                  /* changes of the list at the last try */
-    unsigned failed;                 /* the last that could not be mapped: where on the list, */
-    uint64_t failed_at;              /* and its place; 0: none */
-    bool     logged;                 /* that one has failed */
+    /* the peer reads this word: 1: this process has lately failed to map it */
+    _Atomic uint32_t       *blind;
+    const struct ct_log    *log;
+    int                     pid;
+    uint32_t                seen, last; /* changes of the list; where something was found */
+    struct ct_attach_range *ranges;     /* CT_EXPOSE_RANGES; NULL: none so far */
+    uint32_t vain, rest; /* looks without a try, after the last failure; left of them */
+    uint32_t tried;      /* changes of the list at the last try */
+    unsigned failed;     /* the last that could not be mapped: where on the list, */
+    uint64_t failed_at;  /* and its place; 0: none */
+    bool     logged;     /* the failure has been logged */
 };
 
 /* Where the peer's len_bytes at addr lie here; NULL: that is not exposed memory, or, logged once at

@@ -14,7 +14,7 @@ struct ct_wait {
     const struct ct_watch *watch; /* what ends the wait besides messages; NULL: nothing */
     uint32_t               polls; /* fruitless polls in a row */
     bool                   yielding;
-    uint32_t               near;     /* polls for somebody who runs (ct_ep_idle) */
+    uint32_t               near;     /* rounds that poll for a process that runs (ct_ep_idle) */
     uint64_t               start_ns; /* when the clock was first read in this row */
 };
 
@@ -32,8 +32,8 @@ enum ct_wait_advice ct_wait_next(struct ct_wait *w, uint64_t spin_ns, uint64_t y
  * woken takes longer than what many waits last. And while one of a chain of ranks sleeps, the wait
  * of the next becomes so long that it falls asleep, too; so does a rank's peer while that rank
  * wakes many others, one after the other. So a rank that was woken soon is patient from then on,
- * until it has waited long. A rank with a core of its own can be more patient: nobody else wants
- * that core. All in units of what it takes to wake a sleeper. */
+ * until it has waited long. A rank with a core of its own can poll longer: no other rank wants that
+ * core. All in units of what it takes to wake a sleeper. */
 enum { CT_WAIT_YIELD_WAKES = 10, CT_WAIT_PATIENT_WAKES = 80, CT_WAIT_PATIENT_ALONE_WAKES = 2000 };
 static inline uint64_t ct_wait_yield_ns(uint64_t wake_ns, uint64_t nap_ns, bool roused, bool alone)
 {

@@ -6,7 +6,7 @@
  *
  * Who measures: ctran_info --calibrate when it is asked to; else, where the file is missing or of
  * no use, the first process of a host when it leaves its job. The ranks of the host are through
- * then, so their cores are free and nobody waits for the some 30 ms that it takes. A start reads
+ * then, so the cores are free and no rank waits for the about 30 ms that this takes. A start reads
  * one small file, in one process of the host.
  *
  * The figures of a job are one copy a host: the first process that comes puts them into memory that
@@ -84,7 +84,7 @@ static inline uint64_t ct_calibration_wake_ns(const struct ct_calibration *c)
     return ns < LEAST_NS ? LEAST_NS : ns > MOST_NS ? MOST_NS : ns;
 }
 
-/* What giving a core away and getting it back costs at least, by the same rule. */
+/* The least cost of giving up a core and getting it back, by the same rule. */
 static inline uint64_t ct_calibration_switch_ns(const struct ct_calibration *c)
 {
     enum { LEAST_NS = 200, MOST_NS = 3000 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where the figures of calibration.h are kept, and how the processes of a host come to one copy.
- * The shared copy has four states: nobody has it, one process loads it, it is there, or all use the
- * guesses, since the one that loads took too long. The last two stay.
+ * The shared copy has four states: not taken, one process loads it, it is there, or all use the
+ * guesses, since the process that loads took too long. The last two stay.
  */
 #define CT_FOLDER "node"
 #include <errno.h>

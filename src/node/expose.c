@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The owner's side of exposed memory: mem.h says what that is. One lock for the list, always on and
- * a leaf; whoever asks what is exposed takes none.
+ * a leaf; a function that asks what is exposed takes no lock.
  */
 #define CT_FOLDER "node"
 #include <errno.h>
@@ -60,7 +60,8 @@ static size_t page_bytes(void)
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-/* Its place last: who reads that has read the rest of the same range, if it stands there still. */
+/* The place is written last: a reader that sees the place has read the rest of the same range, if
+ * the range is still there. */
 static void write_range(struct ct_expose_range *r, uint64_t place, uint64_t addr,
                         uint64_t len_bytes)
 {
@@ -180,8 +181,8 @@ static bool is_ours(struct ct_expose *c)
     return false;
 }
 
-/* Makes the file longer by len and returns where that begins, 0 if it cannot. Who may make none so
- * long would be sent a signal. */
+/* Makes the file longer by len and returns where that begins, 0 if it cannot. A process that may
+ * not make a file of this length would get a signal. */
 static uint64_t extend(struct ct_expose *c, size_t len)
 {
     const uint64_t place = c->end;

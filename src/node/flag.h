@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flags: numbers in shared memory that one process counts up and another waits for. */
+/* Flags: numbers in shared memory. One process increases a flag, and other processes wait for
+ * it. */
 #ifndef CT_NODE_FLAG_H
 #define CT_NODE_FLAG_H
 
@@ -28,7 +29,8 @@ static inline bool ct_watch_reached(const struct ct_watch *w)
            (w->over != NULL && atomic_load_explicit(w->over, memory_order_seq_cst) != 0);
 }
 
-/* Before the last look of one who is going to sleep, and when it does no longer. */
+/* Call _park before the last look of a process that is going to sleep, and _unpark when it is
+ * awake. */
 static inline void ct_watch_park(const struct ct_watch *w)
 {
     if (w->gate != NULL) {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * node - what follows from processes sharing a host: shared segments, rings and flags in them,
- * memory that one process exposes and others attach, more processes than cores (placement), and
- * what the machine's memory and kernel cost (calibration). It holds memory and flags. It knows no
- * ranks, no communicators and no transport: who shares what with whom is decided above. The
- * collectives in shared memory (coll/run) and the transport of one host (net/shm.c) stand on this
- * folder.
+ * node - what processes of one host share: segments, rings and flags in them, memory that one
+ * process exposes and others attach, more processes than cores (placement), and the costs of the
+ * machine's memory and kernel (calibration). The folder knows no ranks, no communicators and no
+ * transport; folders above decide which processes share what. The collectives in shared memory
+ * (coll/run) and the transport of one host (net/shm.c) stand on this folder.
  *
  * It stands on base alone, so that the launcher, pmi and topo can use it, too.
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies past the caches: what is written goes to memory at once, without being read first and
- * without pushing out what is of more use. It pays where what is written is out of the caches again
- * before anybody reads it; else it costs, since who reads finds it nowhere near.
+ * Copies past the caches (non-temporal stores): data go to memory directly, without reading the
+ * lines first and without evicting other data. Such copies pay if the data leave the caches before
+ * they are read; otherwise they cost, since the reader finds no data in a cache.
  */
 #ifndef CT_NODE_NT_COPY_H
 #define CT_NODE_NT_COPY_H

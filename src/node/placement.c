@@ -35,8 +35,8 @@ static void say(struct ct_placement *s, int core)
 }
 
 /* Goes there now, and may go anywhere later. No signal handler shall find it bound. Where what was
- * allowed is not any more, all that is shall be. It says so first: others of the core that it
- * leaves shall not go for the same reason. */
+ * allowed is not any more, all that is shall be. The process publishes its move first, so that
+ * other processes of the core that it leaves do not move for the same reason. */
 static void move(struct ct_placement *s, int core, const cpu_set_t *allowed)
 {
     cpu_set_t one, any;
@@ -198,8 +198,8 @@ void ct_placement_learn(struct ct_placement *s, uint32_t who, uint64_t start_ns)
 
 /* ---- beside another -------------------------------------------------------------------------- */
 
-/* Nobody waits long any more for which it went to try another core. But it stays there for some
- * time: a program whose talk changes all the time shall not move all the time. */
+/* Nobody waits long any more for which it went to try another core. But the process stays there for
+ * some time, so that a program with changing partners does not move all the time. */
 static void drop_trial(struct ct_placement *s, uint64_t now)
 {
     if (s->on_trial && now - s->spell.since_ns >= LEAST_STAY_NS) {

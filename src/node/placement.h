@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * CPU placement: on which core each process of a host runs, and whether it has given its core away.
- * Each process says so of itself in memory that all share. The placement is advice: a process that
- * the kernel has moved or stopped is seen where it was until it speaks again.
+ * Each process writes this about itself to shared memory. The placement is advice: after the kernel
+ * has moved or stopped a process, its entry is old until the process writes it again.
  *
- * Where there are more processes than cores this pays. A process that waits for one which runs on
- * another core polls. It makes room at once for one that shares its core, or that has to wait for a
- * core itself. Two that share a core pay a switch for each answer, and two that do not pay the way
- * between the cores for each byte: so with CTRAN_MIGRATE one of them moves to another core, or
- * beside the other, as ep/traffic.c has counted. Nobody is bound by that: the kernel may move the
- * process as before.
+ * If there are more processes than cores this pays. A process that waits for one which runs on
+ * another core polls. It makes room at once for a process that shares its core, or that waits for a
+ * core itself. Two processes on one core pay a switch for each answer; two on different cores pay
+ * the transfer between the cores for each byte. So with CTRAN_MIGRATE one of them moves to another
+ * core, or next to the other, as counted by ep/traffic.c. Processes are not bound: the kernel may
+ * move them as before.
  */
 #ifndef CT_NODE_PLACEMENT_H
 #define CT_NODE_PLACEMENT_H
@@ -40,10 +40,11 @@ struct ct_placement {
     uint32_t                  fair;   /* processes for each core of the host */
     struct {
         uint64_t since_ns;
-        uint64_t lost_ns;  /* in waits for which it gave the core away */
-        uint32_t waits;    /* that have ended, */
-        uint32_t switches; /* and those of them that one on this core has ended, in a row */
-    } spell;               /* on one core */
+        uint64_t lost_ns; /* in waits for which it gave the core away */
+        uint32_t waits;   /* that have ended, */
+        /* and how many of the processes on this core have ended such a switch, in a row */
+        uint32_t switches;
+    } spell; /* on one core */
     bool     on_trial;
     uint64_t wait_ns; /* where it is on trial: what a wait took on the core before, */
     int      before;  /* that core, */
@@ -55,7 +56,7 @@ struct ct_placement {
     struct {
         uint64_t last_ns, stay_ns; /* when it looked, and how long it lets that be */
         int32_t  here, there;      /* the cores then, 1 more */
-    } join;                        /* beside somebody */
+    } join;                        /* a move beside another process */
 };
 
 enum ct_placement_sight {
@@ -65,7 +66,7 @@ enum ct_placement_sight {
     CT_PLACEMENT_AWAY,   /* it waits for another core */
 };
 
-/* Says that this process runs, and where. Cheap while that stays the same. */
+/* Says that this process runs, and where. Cheap while the placement does not change. */
 static inline void ct_placement_take(struct ct_placement *s)
 {
     if (s->all != NULL) {
@@ -111,15 +112,15 @@ void ct_placement_choose(struct ct_placement *s);
 
 /* From time to time, of those that a core has beyond what is fair the ones with the highest numbers
  * go where there are fewer than that; each does so ever less often, in case that the kernel has its
- * reasons. Who has settled stays before all who have not: else it would go back to the core that it
- * had left. Processes of a real-time class the kernel moves to where there are none, and leaves
- * them there. */
+ * reasons. A process that has settled goes before all others: otherwise it would go back to the
+ * core that it has left. Processes of a real-time class the kernel moves to where there are none,
+ * and leaves them there. */
 void ct_placement_spread(struct ct_placement *s);
 
 /* Moves to the core of `who`. Of two whose cores have equally many the one with the lower number
  * moves, else the one that leaves more behind: so pairs that have to change places do, one after
- * the other. Who has a core for itself keeps it. Who has looked in vain looks ever less often while
- * both stay where they are. */
+ * the other. A process that has a core for itself keeps it. A process that has found no better core
+ * looks less and less often while both stay where they are. */
 void ct_placement_join(struct ct_placement *s, uint32_t who);
 
 /* The core among those allowed, other than `here`, that has the fewest processes; -1: each has more

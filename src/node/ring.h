@@ -12,7 +12,7 @@
  * publishes a record by a store of its header word. That is also the first half of the wake-up
  * protocol of base/wait.h, which decides whether it has to be seq_cst.
  *
- * The consumer trusts nothing: a header word is checked against the ring before use.
+ * The consumer trusts nothing: it checks a header word against the ring before use.
  */
 #ifndef CT_NODE_RING_H
 #define CT_NODE_RING_H
@@ -31,7 +31,7 @@ enum {
 struct ct_ring_ctl {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t head; /* cells consumed since the start */
     _Atomic uint32_t starved;                        /* the producer waits for head to move */
-    /* Who the producer says it is, and that it has left. */
+    /* The producer's id, and that it has left. */
     CT_ALIGNED(CT_CACHE_LINE) uint32_t producer_id, producer_incarnation;
     _Atomic bool producer_left;
 };
@@ -109,7 +109,8 @@ static inline bool ct_ring_fits(const struct ct_ring *r, uint64_t cells)
     return r->pos + cells + 1 - r->seen <= r->ncells;
 }
 
-/* Whether they do after a look at the consumer, who is told otherwise. */
+/* Asks the consumer for its position and returns whether the ring is still full; if it is, the
+ * consumer is told that the producer waits. */
 bool ct_ring_starve(struct ct_ring *r, uint64_t cells);
 
 static inline bool ct_ring_has_room(struct ct_ring *r, uint64_t cells)
@@ -133,7 +134,8 @@ static inline void ct_ring_publish_word(struct ct_ring *r, uint64_t cells, uint6
     atomic_store_explicit(ct_ring_word_at(r, r->pos + cells), 0, memory_order_relaxed);
     if (CT_LIKELY(r->barred)) {
         atomic_store_explicit(ct_ring_word_at(r, r->pos), word, memory_order_release);
-        atomic_signal_fence(memory_order_seq_cst); /* the look at who sleeps comes after it */
+        atomic_signal_fence(
+            memory_order_seq_cst); /* the load of the sleeping state comes after it */
     } else {
         atomic_store_explicit(ct_ring_word_at(r, r->pos), word, memory_order_seq_cst);
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A pair from one process to another: two rings that are one. The short one, which the nearest
- * cache holds with room to spare, is used as long as the consumer keeps up; the long one has what
- * else there is, and all that is long itself. Through a ring of 256 KiB messages of 1 KiB come 1.5
- * to 2.2 times as slowly as through one of 8 KiB, since each line has been forgotten by the time
- * that it comes round.
+ * A ring pair from one process to another: two rings that work as one. The short ring, which fits
+ * into the nearest cache, is used as long as the consumer keeps up; the long ring holds all other
+ * records, and all long ones. Through a ring of 256 KiB messages of 1 KiB come 1.5 to 2.2 times as
+ * slowly as through one of 8 KiB, since each line has been forgotten by the time that it comes
+ * round.
  *
  * A TURN record says that the next one is in the other ring. From the short ring the producer turns
  * where a record has no place there; back to it when the consumer has read all that was there.

@@ -2,12 +2,14 @@
 /*
  * A rank's segment: the shared memory that it makes and its peers of the same host map. It holds
  * the word on which the rank sleeps and, for each peer, one receive pair (ring_pair.h): a long
- * ring, offers of reads (net/shm_share.h) and a short ring. The long one names it all here.
+ * ring, offers of reads (net/shm_share.h) and a short ring. The names below use the long ring's for
+ * the pair.
  *
  * Held by a memfd, which vanishes with its last process and needs no /dev/shm, or by a file. Memory
  * of a pair in a memfd is taken only when a peer connects, so the segment may be much larger than
- * what is used. A file system may be full by then: a file takes all its room when it is made. A
- * file's owner keeps a lock on it; whoever makes a file removes those whose owner is gone.
+ * what is used. A file system may be full by then: a file takes all its room when it is made. The
+ * owner of a file keeps a lock on it. A process that makes a file removes files whose owner is
+ * gone.
  */
 #ifndef CT_NODE_SEGMENT_H
 #define CT_NODE_SEGMENT_H
@@ -27,7 +29,7 @@ struct ct_shm_offer {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t claim;
     _Atomic uint64_t to, from, len_bytes, block_bytes; /* addresses as each process sees its own */
     _Atomic uint64_t key;                              /* of the region that is read */
-    /* No part of a read. 1: the peer could not map exposed memory of late. */
+    /* Not used by reads. 1: the peer has lately failed to map exposed memory. */
     _Atomic uint32_t blind;
     /* Of the owner: blocks over, and whether one of them failed. */
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t done;
@@ -85,7 +87,7 @@ struct ct_shm_segment {
     char                file[128];
 };
 
-/* Who makes a segment. */
+/* The process that makes a segment. */
 struct ct_shm_owner {
     const struct ct_log    *log;
     const struct ct_config *cfg;
@@ -99,8 +101,8 @@ struct ct_shm_owner {
 int ct_shm_segment_create(const struct ct_shm_owner *owner, uint32_t nrings, size_t ring_bytes,
                           struct ct_shm_segment *seg, struct ct_shm_addr *addr);
 
-/* Maps a peer's. Errors are logged but for one: CTRAN_ERR_PROC_FAILED, its owner is gone. Others
- * are ours (descriptors, memory), and say nothing of the peer. */
+/* Maps a peer's. Errors are logged, except CTRAN_ERR_PROC_FAILED, which means that the owner is
+ * gone. Others are ours (descriptors, memory), and say nothing of the peer. */
 int ct_shm_segment_attach(const struct ct_log *log, const struct ct_shm_addr *addr,
                           struct ct_shm_segment *seg);
 
@@ -115,8 +117,8 @@ bool ct_shm_segment_abandoned(const struct ct_shm_addr *addr);
  * what else shows it to one with the address `own`: the pid, or the lock on its file. */
 bool ct_shm_owner_ended(const struct ct_shm_addr *own, const struct ct_shm_addr *addr, int pidfd);
 
-/* Makes sure that writing to the range, which is nobody else's, cannot fault for lack of memory:
- * CTRAN_ERR_NO_MEM, logged, if it would. */
+/* Makes sure that writing to the range, which no other process uses, cannot fault for lack of
+ * memory: CTRAN_ERR_NO_MEM, logged, if it could. */
 int ct_shm_segment_reserve(const struct ct_log *log, const struct ct_shm_segment *seg, size_t at,
                            size_t len_bytes);
 
@@ -129,7 +131,7 @@ void                *ct_shm_segment_ring(const struct ct_shm_segment *seg, uint3
 size_t               ct_shm_segment_ring_at(const struct ct_shm_segment *seg, uint32_t i);
 size_t               ct_shm_segment_place_bytes(const struct ct_shm_segment *seg);
 struct ct_shm_offer *ct_shm_segment_offer(const struct ct_shm_segment *seg, uint32_t i);
-/* The pair whose long ring that is; the short one lies behind the offers. */
+/* The pair of rings to which the long ring belongs; the short one lies behind the offers. */
 void ct_shm_segment_ring_pair(const struct ct_shm_segment *seg, uint32_t i,
                               struct ct_ring_pair *pair);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The shared allgather: each process of a host puts down an entry, and the last of them opens it
- * for all to read. So a few bytes of each come to everybody while each process runs once, however
- * many share a core; with messages it would have to run in each of log n rounds.
+ * The allgather in shared memory: each process of a host writes an entry, and the last one opens
+ * the page for all to read. So each process runs only once, however many share a core; with
+ * messages it would have to run in each of log n rounds.
  *
  * Allgathers are numbered from 1 on, alike in all processes. Allgather k lies on page k modulo 2.
- * Invariant: a page is written again only when all have read it, since who puts down an entry of
- * allgather k + 1 is through with allgather k, and that allgather is open before there is an entry
+ * Invariant: a page is written again only when all have read it. A process that writes an entry of
+ * allgather k + 1 is through with allgather k, and allgather k + 1 is open before the first entry
  * of allgather k + 2.
  */
 #ifndef CT_NODE_SHM_ALLGATHER_H
@@ -36,7 +36,7 @@ size_t ct_shm_allgather_bytes(uint32_t n);
 void ct_shm_allgather_put(struct ct_shm_allgather *r, const void *entry, size_t len_bytes);
 /* What tells that it is open, to be waited for. */
 struct ct_watch ct_shm_allgather_watch(const struct ct_shm_allgather *r);
-/* The first process whose entry is not there yet; n: all are. */
+/* The first process whose entry is missing; n: none is. */
 uint32_t ct_shm_allgather_missing(const struct ct_shm_allgather *r);
 /* Opens it where all entries are there: the last process may have been killed before it did. */
 void ct_shm_allgather_help(const struct ct_shm_allgather *r);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files as shared memory. A file has one name at most, and who removes it has looked, under the
- * lock that excludes all others, whether it still has that: so nobody takes another's away.
+ * Files as shared memory. A file has one name at most. A process that removes the name has checked,
+ * under the lock that excludes all others, that the file still has it; so no process removes the
+ * name of another's file.
  */
 #include "node/shmfile.h"
 
@@ -144,7 +145,8 @@ static bool fill(int fd, const struct ct_shmfile_common *file)
            pwrite(fd, file->head, file->head_bytes, 0) == (ssize_t)file->head_bytes;
 }
 
-/* Others may be first; or have taken the room by trying the same, until one of them is. */
+/* Other processes may be first, or may have taken the room by trying the same, until one of them is
+ * first. */
 static int make(struct way *w)
 {
     ct_shmfile_sweep(w->file->dir);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Files as memory that processes of one user share, in a folder of the user's choice, usually of a
- * tmpfs. A file has its name only while it is locked by somebody who has it open, so that one whose
- * processes were all killed is known for what it is, and swept away. Nobody else may read it.
+ * tmpfs. A file has its name only while a process that has the file open holds a lock on it. If all
+ * its processes were killed, the file is recognised by that and removed. Other users cannot read
+ * it.
  *
- * Used by pmi for the table of cards, by topo for the machine, and by net for segments.
+ * Used by pmi for the table of address records, by topo for the machine, and by net for segments.
  */
 #ifndef CT_BASE_SHMFILE_H
 #define CT_BASE_SHMFILE_H
@@ -19,20 +20,20 @@
 int ct_shmfile_open(const char *dir, int lock);
 /* Gives it its name. 0, or -1 with errno; EEXIST: another has it. */
 int ct_shmfile_link(int fd, const char *path);
-/* Takes room for bytes of the file, which nobody uses yet, so that to write them ends no process by
- * SIGBUS; makes the file longer where they lie behind its end. 0, or -1 with errno; EFBIG: the
- * process may make no file so long. */
+/* Reserves room for bytes of the file that are not in use yet, so that writing them cannot end a
+ * process by SIGBUS; makes the file longer if they lie behind its end. 0, or -1 with errno; EFBIG:
+ * the process may not make a file of this size. */
 int ct_shmfile_reserve(int fd, size_t at, size_t len_bytes);
 /* Whether the process may make a file so long; if not, errno is EFBIG, and SIGXFSZ would end who
  * tries. */
 bool ct_shmfile_may_be(uint64_t len_bytes);
-/* Removes the name of an open file if nobody else has locked it. Whether nobody had; it is then
- * locked by the caller, and of no use. */
+/* Removes the name of an open file if no other process has locked it. Whether it was unlocked; the
+ * caller then holds the lock, and the file is of no use. */
 bool ct_shmfile_remove_left(int fd, const char *path);
 /* Does so for all of the user's in the folder. */
 void ct_shmfile_sweep(const char *dir);
 
-/* A file that all who know its path have together: whoever comes first makes it. */
+/* A file that all processes share that know its path: the first process makes it. */
 struct ct_shmfile_common {
     const char *dir, *path; /* path: dir/NAME */
     size_t      len_bytes;
@@ -51,7 +52,7 @@ enum ct_shmfile_step {
 };
 
 /* Finds or makes the file, and takes part in its lock (LOCK_SH). What a crash has left under the
- * name goes. Its length and beginning are what who made it wrote. -1 with errno and *step. */
+ * name goes. The maker determines its length and first bytes. -1 with errno and *step. */
 int ct_shmfile_share(const struct ct_shmfile_common *file, enum ct_shmfile_step *step);
 
 #endif

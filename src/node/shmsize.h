@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How large the shared memory of ranks is: the size of a ring by settings and ranks, and of a
- * rank's segment (node/segment.c), for those who have to know before there is one. A unit test
- * holds the estimate against segments.
+ * rank's segment (node/segment.c), for code that needs the size before a segment exists. A unit
+ * test holds the estimate against segments.
  *
  * Used by net, which makes segments, and by the launcher, which looks for room.
  */

@@ -7,8 +7,8 @@
  * own.
  *
  * Each owner has one buffer at most. An entry has a number, so that a flush waits for those that
- * are there when it begins and no others. A buffer that is found outside the domain may be gone:
- * who waits looks for it again.
+ * are there when it begins and no others. A buffer that is found outside the domain may be gone: a
+ * thread that waits looks for it again.
  *
  * Called by src/api/buffer.c, buffered.c and persistent.c.
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the loss of a process ends: all operations with it, and receives from anybody among whom it
- * is. If it is dead, in a job that outlives that, so are contexts that need all of their members
- * (CT_P2P_CTX_ALL): in these everything ends, on every process, since all are told. In another job
- * it may merely have left, as a barrier's last rounds see, and ends nothing of what others can
- * still do; nor does one that has said goodbye end a receive from anybody, as others may answer it,
- * unless it was the last of them.
+ * What the loss of a process ends: all operations with the process, and receives from any source
+ * that the process could match. If it is dead, in a job that outlives that, so are contexts that
+ * need all of their members (CT_P2P_CTX_ALL): in these everything ends, on every process, since all
+ * are told. In another job it may merely have left, as a barrier's last rounds see, and ends
+ * nothing of what others can still do; nor does one that has said goodbye end a receive from
+ * anybody, as others may answer it, unless it was the last of them.
  *
  * Operations with the lost one are over; others end as if cancelled, so that their peers, who live,
  * have let go of the buffers first.
@@ -17,8 +17,8 @@
 
 #include "p2p/flow.h"
 
-/* The error of the first member of ctx that is lost, or with `dead` that is dead. Who has left
- * counts once all others have. */
+/* The error of the first member of ctx that is lost, or with `dead` that is dead. A process that
+ * has left counts once all others have left. */
 static int lost_member(const struct ct_p2p *s, uint64_t ctx, bool dead) CT_IN_DOMAIN
 {
     const struct ct_ep *gone = NULL;
@@ -51,8 +51,9 @@ int ct_p2p_lost(const struct ct_process *p, const struct ct_ep *peer, uint64_t c
     return peer->state == CT_EP_FAILED ? peer->why : ct_p2p_over(p, ctx);
 }
 
-/* Ends req, which is not done, if a loss concerns it. A rendezvous with one whose own loss is still
- * to be told has to wait for that: only then are its messages and its memory back. */
+/* Ends req, which is not done, if a loss concerns it. A rendezvous with a process whose loss is
+ * still to be reported has to wait for the report: only then are its messages and its memory
+ * back. */
 static void end_if_lost(struct ct_p2p_req *req, void *p) CT_IN_DOMAIN
 {
     int rc = ct_p2p_lost(p, req->ep, req->key.ctx);

@@ -115,7 +115,7 @@ static void on_credit(struct ct_ep *from, const void *hdr, size_t hdr_len, const
 
 /* ---- the receiver ---------------------------------------------------------------------------- */
 
-/* Gives back what is owed; who waits has its answer. */
+/* Gives back the credit that is owed; a peer that waits has its answer by that. */
 static void give(struct ct_ep *to, uint64_t pull) CT_IN_DOMAIN
 {
     struct ct_wire_credit wire = {to->flow.owed, pull};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Credit: what a sender may hand over unasked, so that messages whose receives have not been posted
+ * Flow credit: how many bytes a sender may send eagerly, so that messages without a posted receive
  * take bounded memory. Eager messages and announcements are paid for with what they would cost the
  * receiver to keep (ct_match_cost); the receiver gives it back as they are matched, in large sums.
  * Both ends compute the same share: CTRAN_UNEXPECTED_LIMIT, or less where many send.
@@ -16,9 +16,9 @@
  *     for, then so many without, as
  *     announcements, in order
  *
- * So all waits at the sender, in its own requests, as long as the receiver looks for nothing; a
- * receive for a message far behind in line is never starved, and costs an announcement for each
- * message before it. Order is that of the link, always.
+ * So messages wait at the sender, in its own requests, until the receiver needs them. A receive for
+ * a message far behind in the queue is never starved, and costs an announcement for each message
+ * before it. Messages always keep the order of the link.
  *
  * A STALL is answered once and then repeated if the line has not come to its end.
  */
@@ -29,7 +29,8 @@
 
 /* Hands the send over by its protocol, or puts it in line. */
 void ct_flow_send(struct ct_p2p_req *req) CT_IN_DOMAIN;
-/* Whether a message of len_bytes may travel unasked, past nobody in line; and that it does. */
+/* Whether a message of len_bytes may be sent eagerly now, without overtaking messages in the queue;
+ * if so, counts it. */
 static inline bool ct_flow_may_send(const struct ct_ep *to, size_t len_bytes) CT_IN_DOMAIN
 {
     return ct_list_empty(&to->flow.line) &&
@@ -64,8 +65,8 @@ static inline void ct_flow_matched(struct ct_ep *from, size_t len_bytes) CT_IN_D
     }
 }
 
-/* A receive or a probe of (from, ctx), NULL being anybody, has found no message: has peers that
- * wait hand over more. */
+/* A receive or a probe of (from, ctx) has found no message (from NULL: any source): asks waiting
+ * peers to send more. */
 static inline void ct_flow_want(struct ct_process *p, const struct ct_ep *from,
                                 uint64_t ctx) CT_IN_DOMAIN
 {
@@ -74,7 +75,7 @@ static inline void ct_flow_want(struct ct_process *p, const struct ct_ep *from,
     }
 }
 
-/* Calls fn for each send in line; it may take that one out. */
+/* Calls fn for each send in the queue; fn may remove that send. */
 void ct_flow_for_line(struct ct_process *p, void (*fn)(struct ct_p2p_req *, void *),
                       void              *arg) CT_IN_DOMAIN;
 /* The peer has failed: nothing is owed to it any more. */

@@ -135,7 +135,7 @@ static struct ct_p2p_req *first_match(struct ct_list *list, const struct ct_p2p_
     return NULL;
 }
 
-/* The same among keys without wildcards. */
+/* Like first_match, for keys without wildcards. */
 static struct ct_p2p_req *first_same(struct ct_list *list, const struct ct_p2p_key *key)
 {
     CT_LIST_FOR (node, list) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Matching: posted receives and unexpected messages, each in buckets by key, so that exact matches
- * cost the same however many there are; receives with wildcards stand in a list of their own and
- * look through unexpected messages in order of arrival. Order among candidates is by stamps.
+ * cost the same however many there are; receives with wildcards are in a list of their own, and
+ * search unexpected messages in order of arrival. Order among candidates is by stamps.
  */
 #ifndef CT_P2P_MATCH_H
 #define CT_P2P_MATCH_H
@@ -43,7 +43,7 @@ struct ct_match {
     struct ct_list        posted[CT_MATCH_BUCKETS]; /* struct ct_p2p_req, exact keys */
     struct ct_list        posted_wild;
     struct ct_list        unexpected[CT_MATCH_BUCKETS];
-    struct ct_list        unexpected_all; /* the same, in order of arrival */
+    struct ct_list        unexpected_all; /* all of them, in order of arrival */
     uint64_t              stamp;
     struct ct_slab        small;             /* unexpected messages of CT_MATCH_SMALL bytes */
     size_t                bytes, most_bytes; /* that messages take now, and have taken at most */
@@ -52,7 +52,7 @@ struct ct_match {
 };
 
 void ct_match_init(struct ct_match *m);
-/* Frees unexpected messages that nobody received. */
+/* Frees unexpected messages that were not received. */
 void ct_match_fini(struct ct_match *m);
 
 /* A message with room for a payload of len_bytes, which has to be kept or released; NULL when out
@@ -65,7 +65,7 @@ void                  ct_match_release(struct ct_match *m, struct ct_unexpected 
 void               ct_match_post(struct ct_match *m, struct ct_p2p_req *req);
 struct ct_p2p_req *ct_match_take_posted(struct ct_match *m, const struct ct_p2p_key *key);
 
-/* The same for messages; `key` may have wildcards. _find leaves it where it is. */
+/* Like ct_match_take_posted for messages; `key` may have wildcards. _find leaves it where it is. */
 void                  ct_match_keep(struct ct_match *m, struct ct_unexpected *u);
 struct ct_unexpected *ct_match_find_unexpected(struct ct_match *m, const struct ct_p2p_key *key);
 struct ct_unexpected *ct_match_take_unexpected(struct ct_match *m, const struct ct_p2p_key *key);
@@ -73,7 +73,7 @@ struct ct_unexpected *ct_match_take_unexpected(struct ct_match *m, const struct 
 /* Takes a kept message out of the line and releases it. */
 void ct_match_discard(struct ct_match *m, struct ct_unexpected *u);
 
-/* Calls fn for each posted receive; it may unlink that one. */
+/* Calls fn for each posted receive; fn may unlink that receive. */
 void ct_match_for_posted(struct ct_match *m, void (*fn)(struct ct_p2p_req *, void *), void *arg);
 /* Drops the announcement (rendezvous) that a peer calls sender_id; false: it is not there. */
 bool ct_match_drop(struct ct_match *m, const struct ct_ep *ep, uint64_t sender_id);

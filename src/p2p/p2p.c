@@ -374,9 +374,9 @@ void ct_p2p_irecv_message(struct ct_process *p, struct ct_p2p_req *req, struct c
     ct_domain_leave(p);
 }
 
-/* The error of a receive that a loss has ended before it began. A message that has come is received
- * all the same, unless the context is over: what came before its end counts no more. (A process
- * that merely left ends no context, and has sent all that others need.) */
+/* The error of a receive that a loss has ended before it began. A message that has arrived is
+ * received nevertheless, unless the context is over: then earlier messages count no more. (A
+ * process that merely left ends no context, and has sent all that others need.) */
 static int ended(struct ct_p2p_req *req, bool has_come) CT_IN_DOMAIN
 {
     const struct ct_p2p *s = req->p->p2p;
@@ -422,7 +422,7 @@ void ct_p2p_take_recv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep
     ct_domain_leave(p);
 }
 
-/* Keeps a message of len_bytes whose receive has not been posted; data: what has come of it. */
+/* Keeps a message of len_bytes without a posted receive; data: the bytes that have arrived. */
 static void keep(struct ct_ep *from, const struct ct_p2p_key *key, const struct ct_wire_rts *rts,
                  const void *data, size_t data_len, size_t len_bytes) CT_IN_DOMAIN
 {

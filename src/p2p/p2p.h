@@ -7,8 +7,8 @@
  * It knows contexts (64-bit numbers that keep communicators apart) and source numbers, which the
  * floor above makes from communicators and ranks. The memory of a message is an area.
  *
- * Threads: any may call all but init, fini and set_members. These functions enter the progress
- * domain (ep/domain.h), so they are not called from inside it.
+ * Threads: any thread may call all functions except init, fini and set_members. These functions
+ * enter the progress domain (ep/domain.h), so they are not called from inside it.
  */
 #ifndef CT_P2P_P2P_H
 #define CT_P2P_P2P_H
@@ -36,7 +36,7 @@ enum ct_p2p_state {
     /* A send. */
     CT_P2P_SENDING,     /* eager, or not handed over yet */
     CT_P2P_RENDEZVOUS,  /* the receiver is told, or about to be, and has not answered */
-    CT_P2P_WITHDRAWING, /* the same, and it is to be taken back */
+    CT_P2P_WITHDRAWING, /* told to the receiver like RENDEZVOUS, and to be taken back */
     CT_P2P_IN_PIECES,   /* the receiver gets it in messages */
     CT_P2P_PUTTING,     /* a transport reads its memory */
     /* A receive. */
@@ -44,7 +44,7 @@ enum ct_p2p_state {
     CT_P2P_MATCHED,   /* it has its message, which is all here or about to be asked for */
     CT_P2P_ASKED,     /* the sender is asked for it */
     CT_P2P_FETCHING,  /* a transport writes its memory, */
-    CT_P2P_WITHDRAWN, /* and the sender has said meanwhile that it gives it up */
+    CT_P2P_WITHDRAWN, /* the sender has given the message up meanwhile */
 };
 
 enum {
@@ -79,7 +79,7 @@ struct ct_p2p_req {
     uint64_t           stamp; /* their order */
     uint64_t           id;    /* rendezvous: how the other side names it; 0: it has no name */
     union {
-        /* A receive whose memory is chosen when its message is known: called in the domain, sets
+        /* A receive that chooses its memory when its message is known: called in the domain, sets
          * `area` for len_bytes. NULL: it has its memory. */
         void (*place)(struct ct_p2p_req *req, size_t len_bytes);
         /* See ct_p2p_take_recv. */
@@ -104,8 +104,9 @@ struct ct_p2p_req {
  * operations in it. */
 #define CT_P2P_CTX_ALL (UINT64_C(1) << 63)
 
-/* Whether process `ep` may send in context ctx: decides what its loss ends besides operations with
- * it, in an ordinary context receives from anybody. */
+/* Whether process `ep` may send in context ctx. The answer decides which operations end when the
+ * process is lost: besides operations with the process, receives from any source in an ordinary
+ * context. */
 typedef bool (*ct_p2p_member)(struct ct_process *p, uint64_t ctx, const struct ct_ep *ep);
 /* How many processes besides this one may. */
 typedef uint32_t (*ct_p2p_others)(struct ct_process *p, uint64_t ctx);
@@ -127,21 +128,22 @@ void ct_p2p_settle(struct ct_process *p) CT_EXCLUDES(ct_domain);
  * do not fail: an error completes the request, maybe before they return. */
 void ct_p2p_isend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to,
                   struct ct_p2p_key key, const struct ct_area *area);
-/* The same in one go, where the message can travel at once: then the send is over, and needs no
- * request. False: nothing was done, take the long way. */
+/* Like ct_p2p_isend in one go, where the message can travel at once: then the send is over, and
+ * needs no request. False: nothing was done, take the long way. */
 bool ct_p2p_send_now(struct ct_process *p, struct ct_ep *to, struct ct_p2p_key key,
                      const struct ct_area *area);
-/* What stands for such a send where a request is asked for: one for all, done, which nobody owns
- * and whose release does nothing. */
+/* A request for a send that is over: one object for all, done and without an owner; releasing it
+ * has no effect. */
 struct ct_request *ct_p2p_sent(struct ct_process *p);
-/* The same, but done only once the receiver has matched the message: a rendezvous at any length. */
+/* Like ct_p2p_isend, but done only once the receiver has matched the message: a rendezvous at any
+ * length. */
 void ct_p2p_issend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to,
                    struct ct_p2p_key key, const struct ct_area *area);
 /* `from` is the endpoint of key.src, NULL when that is CTRAN_ANY_SOURCE. */
 void ct_p2p_irecv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
                   struct ct_p2p_key key, const struct ct_area *area);
-/* The same, but the message is given to `take` as it comes: nothing is copied first. What a
- * transport moves by itself goes to `area` all the same, where `take` was not called at all; so
+/* Like ct_p2p_irecv, but the message is given to `take` as it comes: nothing is copied first. What
+ * a transport moves by itself goes to `area` all the same, where `take` was not called at all; so
  * does a message of parts longer than CT_P2P_TAKE_SHARED in a threaded process. */
 void ct_p2p_take_recv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
                       struct ct_p2p_key key, const struct ct_area *area, ct_p2p_take *take);
@@ -173,9 +175,9 @@ struct ct_unexpected;
 
 /* ---- buffered sends, buffer.c ---------------------------------------------------------------- */
 
-/* Whose a buffer is: the process's, a communicator's (its number), or a session's (its number and
- * this bit). Each has one at most. A send has three owners, of which the first that has a buffer
- * serves it. */
+/* The owner of an attached buffer: the process, a communicator (its number), or a session (its
+ * number and this bit). Each has one at most. A send has three owners, of which the first that has
+ * a buffer serves it. */
 #define CT_BUFFER_PROCESS UINT64_C(0)
 #define CT_BUFFER_SESSION (UINT64_C(1) << 63)
 enum { CT_BUFFER_OWNERS = 3 };
@@ -213,11 +215,11 @@ void ct_p2p_irecv_message(struct ct_process *p, struct ct_p2p_req *req, struct c
 /* One end of a message that the program fills or reads in equal parts. */
 struct ct_part_args {
     struct ct_ep *ep; /* NULL: there is no other end */
-    struct ct_p2p_key
-                   key; /* of the first message, by which the ends find each other; ctx is theirs */
-    bool           is_recv;
-    struct ct_area area; /* all partitions; borrowed, as are its pieces */
-    uint32_t       partitions;
+    /* of the first message, by which the ends find each other; ctx is theirs */
+    struct ct_p2p_key key;
+    bool              is_recv;
+    struct ct_area    area; /* all partitions; borrowed, as are its pieces */
+    uint32_t          partitions;
 };
 
 /* Makes a persistent request; the ends meet in the order in which they were made. NULL when out of
@@ -243,12 +245,13 @@ bool ct_part_arrived(const struct ct_part *part, uint32_t partition);
 /* Drives transfers until req is done; returns its error. */
 int ct_p2p_wait(struct ct_process *p, struct ct_request *req);
 
-/* Ends a request that has not moved data yet with `error`: a receive without its message at once, a
- * send whose receiver has not answered once that has let go of it. Others are left to complete. */
+/* Ends a request that has not moved data yet with `error`. A receive without its message ends at
+ * once; a send that the receiver has not answered ends when the receiver has let go of it. Others
+ * are left to complete. */
 void ct_p2p_cancel(struct ct_p2p_req *req, int error);
 
-/* The error of an operation in ctx with `peer`, or with NULL of a receive from anybody, for the
- * loss of a process; CTRAN_SUCCESS where none concerns it. failure.c */
+/* The error that an operation in ctx with `peer` has because a process was lost (peer NULL: a
+ * receive from any source); CTRAN_SUCCESS if no loss concerns the operation. failure.c */
 int ct_p2p_lost(const struct ct_process *p, const struct ct_ep *peer, uint64_t ctx) CT_IN_DOMAIN;
 /* The error of a context that needs all of its members and has a dead one; CTRAN_SUCCESS: none. */
 int ct_p2p_over(const struct ct_process *p, uint64_t ctx) CT_IN_DOMAIN;

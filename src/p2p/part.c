@@ -14,9 +14,9 @@
  * start sends all bytes once: so the receiver, which has one receive posted at a time and none once
  * all bytes are matched, never takes what belongs to the next start.
  *
- * Bounds. At most WINDOW runs are under way; one shorter than SMALL_BYTES waits while another is,
- * for company. What travels unasked is bounded, too: after EAGER_BYTES a run is sent that waits
- * for its receiver, which then has taken all before it.
+ * Bounds. At most WINDOW runs are under way; a run shorter than SMALL_BYTES waits while another is,
+ * so that both may go as one. What travels unasked is bounded, too: after EAGER_BYTES a run is sent
+ * that waits for its receiver, which then has taken all before it.
  *
  * Memory in pieces (a datatype with gaps), or that is not plain, goes by way of a flat copy, made
  * when a run is sent and taken apart when one lands.

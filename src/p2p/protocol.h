@@ -4,20 +4,20 @@
  * kinds of memory at the two ends, what the transport can do - and what it is estimated to cost.
  *
  *   inline      the sender's call hands the message to the transport, which takes a copy
- *   buffered    the same through the host, for memory that the processor does not reach
+ *   buffered    as inline, but through the host, for memory that the processor does not reach
  *   get         rendezvous: the receiver reads the sender's memory
  *   put         rendezvous: the sender writes to the receiver's memory
  *   pieces      rendezvous: messages of the transport, one after the other
  *   staged      rendezvous through page-locked memory, for what the processor does not reach
  *
- * The first two are eager: the sender waits for nobody. They carry what is short enough: up to
- * CTRAN_EAGER_LIMIT and its like, where no other limit is for that kind of memory. Above, the
- * rendezvous that is estimated to be over first is taken.
+ * The first two are eager: the sender does not wait. They carry short messages: up to
+ * CTRAN_EAGER_LIMIT, or the limit of the kind of memory. Above, the rendezvous that is estimated to
+ * be over first is taken.
  *
- * Peers of which the transport says the same are of one kind (struct ct_p2p_kind). For a kind and
- * the memory at both ends the table yields ranges of lengths, which are computed once and kept. No
- * message changes them. CTRAN_P2P_PROTOCOL names a row that is preferred wherever its requirements
- * are met.
+ * Peers with equal costs and capabilities of their transport form one kind (struct ct_p2p_kind).
+ * For a kind and the memory at both ends the table yields ranges of lengths, which are computed
+ * once and kept. No message changes them. CTRAN_P2P_PROTOCOL names a row that is preferred wherever
+ * its requirements are met.
  *
  * Source: the costs are latency and time a byte, as in the protocol selection of UCX (ucp/proto).
  *
@@ -97,8 +97,8 @@ enum ct_p2p_memory ct_p2p_memory_of(struct ct_ep *ep, const struct ct_area *area
 
 /* Whether this message goes eagerly; connects if need be. */
 bool ct_p2p_is_eager(struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN;
-/* The same for a message that may be sent inline, and that needs no look at the peer's kind but
- * where it is long. False: it may go eagerly all the same. */
+/* Like ct_p2p_is_eager for a message that may be sent inline, and that needs no look at the peer's
+ * kind but where it is long. False: it may still be sent eagerly. */
 static inline bool ct_p2p_is_inline(struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN
 {
     const struct ct_p2p_kind *kind = ep->flow.kind;

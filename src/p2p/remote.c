@@ -60,7 +60,7 @@ int ct_p2p_read(struct ct_ep *from, void *to, const struct ct_p2p_remote *what)
     return rc;
 }
 
-/* A read by messages, and who waits for it. */
+/* A read by messages, and the operation that waits for it. */
 struct question {
     struct ct_process *p;
     struct ct_ep_rma   rma;

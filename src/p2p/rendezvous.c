@@ -77,7 +77,7 @@ struct held_key {
     char           bytes[];
 };
 
-/* Without it the message says the same, and the other side takes another way. */
+/* Without the key the message says so, and the receiver chooses another protocol. */
 static void hold_key(struct ct_ep_op *op, const char *bytes)
 {
     struct held_key *held = malloc(sizeof *held + op->len_bytes);
@@ -204,7 +204,7 @@ static void no_piece(struct ct_p2p_req *req, int error) CT_IN_DOMAIN
     ct_p2p_complete(req, error);
 }
 
-/* Sends pieces until there is no room for one, and goes on when that one was taken. */
+/* Sends pieces until there is no room for one, and goes on when the waiting piece was taken. */
 static void send_pieces(struct ct_p2p_req *req) CT_IN_DOMAIN;
 
 static void piece_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
@@ -251,7 +251,7 @@ static void send_pieces(struct ct_p2p_req *req) CT_IN_DOMAIN
 /* ---- puts ------------------------------------------------------------------------------------ */
 
 /* A receiver that does not expose the memory any more has dropped the receive, as it may at its
- * end: then nobody misses the message. */
+ * end: then no operation needs the message. */
 static void put_done(struct ct_p2p_req *req, int status) CT_IN_DOMAIN
 {
     status = status == CT_REFUSED ? CTRAN_SUCCESS : status;

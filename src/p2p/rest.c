@@ -18,7 +18,7 @@ static void drop(struct ct_p2p_req *req, void *arg)
     ct_list_remove(&req->node);
 }
 
-/* Those that nobody can receive any more: of communicators that still have their number. */
+/* Messages that cannot be received any more: of communicators that still have their number. */
 static void drop_messages(struct ct_process *p) CT_IN_DOMAIN
 {
     struct ct_p2p *s = p->p2p;
@@ -33,9 +33,9 @@ static void drop_messages(struct ct_process *p) CT_IN_DOMAIN
     }
 }
 
-/* Memory that is being read or written by a transport. And who lets go of a send has been promised
- * that it is done all the same (MPI-4.1 sec. 11.2.2); the library's own sends, parts of a request,
- * are not told apart from those. */
+/* Memory that is being read or written by a transport. A program that frees a request of a send has
+ * MPI's promise that the send completes (MPI-4.1 sec. 11.2.2); the library's own sends, parts of a
+ * request, cannot be distinguished from those. */
 static bool is_held(const struct ct_p2p_req *req) CT_IN_DOMAIN
 {
     return req->state == CT_P2P_PUTTING || req->state == CT_P2P_FETCHING ||
@@ -66,7 +66,7 @@ static struct held find_held(struct ct_process *p) CT_IN_DOMAIN
     return held;
 }
 
-/* A program that left operations behind may wait for good: it is to see for what. */
+/* A program that left operations behind may wait without end: the log says for what. */
 static void say(struct ct_process *p, const struct held *held) CT_IN_DOMAIN
 {
     const struct ct_p2p_req *req = held->first;

@@ -18,7 +18,7 @@ static void finish(struct ct_p2p_req *req, int status) CT_IN_DOMAIN
     ct_p2p_complete(req, cut ? CTRAN_ERR_TRUNCATE : status);
 }
 
-/* The message is here, whether or not its sender lives to hear of it. */
+/* The message is here, whether or not its sender lives to learn that. */
 static void fin_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
 {
     (void)status;
@@ -102,8 +102,8 @@ static void ask_for(struct ct_p2p_req *req, uint64_t sender_id, enum ct_p2p_memo
 
 /* ---- getting it ------------------------------------------------------------------------------ */
 
-/* The get is over. One that has failed has a second chance, as a message in pieces; if its sender
- * has given it up, that one answers with its error. */
+/* The get is over. A read that has failed is tried again as a message in pieces; if the sender has
+ * given the message up, the sender answers with its error. */
 static void fetched(struct ct_p2p_req *req, int status) CT_IN_DOMAIN
 {
     struct ct_ep  *from = req->ep;
@@ -135,8 +135,8 @@ static int fetch(struct ct_p2p_req *req, struct ct_ep_rkey *rkey, uint64_t sende
     return rc;
 }
 
-/* What is to be made of the message is, if it can be seen where it lies; what is too long for that
- * had better be read, since its sender may help with it. */
+/* Takes what is to be computed from the message directly from the sender's memory, if this process
+ * can map it. A message that is too long for that is read, since its sender may help. */
 static bool is_taken(struct ct_p2p_req *req, struct ct_ep_rkey *rkey) CT_IN_DOMAIN
 {
     const void *at = ct_p2p_may_take(req, req->want_bytes) ? ct_ep_map(rkey) : NULL;

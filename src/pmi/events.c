@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the launcher tells while the job runs, on its way from the thread that hears it to those
- * that act on it: the former only notes it here and wakes the process. A death is written before it
- * is counted, so that who reads the count needs no lock.
+ * What the launcher reports while the job runs, on its way from the thread that receives it to
+ * those that act on it: that thread only stores it here and wakes the process. A death is written
+ * before it is counted, so that a reader of the count needs no lock.
  *
- * Used by pmix.c, which hears, and by ep, which acts.
+ * Used by pmix.c, which receives, and by ep, which acts.
  */
 #include <stdlib.h>
 

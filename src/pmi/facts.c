@@ -119,7 +119,7 @@ static bool parse_local_peers(struct ct_job *job, const char *list, uint32_t *ra
     return found;
 }
 
-/* Who shares this host. */
+/* The ranks that share this host. */
 static int read_local_peers(const pmix_proc_t *me, struct ct_job *job, uint32_t **local_ranks)
 {
     pmix_value_t *v = get_fact(me, PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the PMIx server says of the job when a process joins it. Used by pmix.c. */
+/* Reads what the PMIx server knows about the job when a process joins it. Used by pmix.c. */
 #ifndef CT_PMI_FACTS_H
 #define CT_PMI_FACTS_H
 

@@ -14,8 +14,8 @@
  *   BARRIER  @boot/done/TIME         so that nobody closes what another still needs
  *
  * A launcher's store stays, and a job may come again when all of its processes have left: the sum
- * grows on, and TIME is how often it has been complete before. Nodes stay the same. What a host has
- * said of itself is of the last time that it came.
+ * grows on, and TIME is how often it has been complete before. The nodes stay the same. What a host
+ * has said about itself dates from its last start.
  *
  * A node's block of the gathered table has room for as many ranks as the largest node has. An entry
  * is a rank, the length of its record (0: there is none), and the record.
@@ -194,7 +194,7 @@ static int call_store(struct exchange *x, const struct ct_nodes_where *where)
     if (rc != CTRAN_SUCCESS && rc != CTRAN_ERR_PENDING) {
         ct_addr_format_list(where->addrs, where->naddrs, text);
         ct_error(&x->job->p->log,
-                 "host %s cannot speak with %s of job %s at %s: %s; is this the network between "
+                 "host %s cannot reach %s of job %s at %s: %s; is this the network between "
                  "the hosts (CTRAN_TCP_INTERFACES)?",
                  x->job->host, x->keeper, x->job->id, text, ct_error_text(rc));
     }
@@ -343,7 +343,7 @@ static void name_missing(struct exchange *x, char *text, size_t cap)
     }
 }
 
-/* Hosts that lack a rank say so themselves; one of which nobody has come cannot. */
+/* Hosts that lack a rank say so themselves; a host without any rank cannot. */
 static void blame_others(struct exchange *x)
 {
     const struct ct_job    *job = x->job;
@@ -454,7 +454,7 @@ static int unpack(const struct exchange *x, const unsigned char *table)
         }
     }
     if (rc != CTRAN_SUCCESS || n != x->job->size) {
-        ct_error(&x->job->p->log, "the hosts of job %s do not agree on who has which rank",
+        ct_error(&x->job->p->log, "the hosts of job %s do not agree on the hosts of the ranks",
                  x->job->id);
         rc = CTRAN_ERR_BOOTSTRAP;
     }
@@ -490,8 +490,8 @@ static int gather(struct exchange *x)
     return rc;
 }
 
-/* Whoever is missing here is no loss: all that it needs is on its way. Then nobody asks for this
- * node's address any more; a store that goes on needs it no longer, either. */
+/* Whoever is missing here is no loss: all that it needs is on its way. Then no process asks for
+ * this node's address any more; a store that goes on does not need it either. */
 static void part(struct exchange *x)
 {
     char                    key[KEY_SIZE];
@@ -594,7 +594,7 @@ static int run_watching(struct exchange *x, const struct ct_nodes_where *where)
     return rc;
 }
 
-/* The same, as long as there is no events that it is in vain. */
+/* Like run, but ends as well when an event says that waiting is useless. */
 static int run_heeding(struct exchange *x, const struct ct_nodes_where *where)
 {
     struct ct_job_events *events = &x->job->events;

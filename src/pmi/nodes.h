@@ -42,7 +42,7 @@ uint32_t ct_nodes_reach(const struct ct_job *job, struct ct_addr *reach);
 struct ct_nodes_store;
 
 /* Rank 0, where the launcher has no store: opens one, which answers while rank 0 itself exchanges.
- * Fills in *where but for the key. Logged. */
+ * Fills in *where except the key. Logged. */
 int             ct_nodes_store_open(struct ct_nodes_store **store, const struct ct_job *job,
                                     const struct ct_auth_key *key, struct ct_nodes_where *where);
 void            ct_nodes_store_close(struct ct_nodes_store *store);

@@ -31,7 +31,7 @@ static int open_file(const char *dir, const char *job, const char *rank)
     return fd;
 }
 
-/* The kernel does not say whose lock it is where that is another container's. */
+/* If the lock belongs to another container, the kernel does not say which process has it. */
 static void tell_other(const struct ct_log *log, const char *rank, const struct flock *held)
 {
     const char *id = getenv(CT_ENV_JOB);

@@ -14,9 +14,9 @@
 
 #include "pmi/pmi.h"
 
-/* Becomes the process that is this rank; *fd is for ct_only_leave. Call before
- * the server hears of this process. Where there is no folder of this user's, *fd is -1 and nothing
- * is known. CTRAN_ERR_BOOTSTRAP, logged: another process is this rank. */
+/* Becomes the process that is this rank; *fd is for ct_only_leave. Call before the server learns of
+ * this process. Where there is no folder of this user's, *fd is -1 and nothing is known.
+ * CTRAN_ERR_BOOTSTRAP, logged: another process is this rank. */
 int ct_only_take(const struct ct_log *log, int *fd);
 /* This process has left the job: another may be the rank. -1: nothing. */
 void ct_only_leave(int fd);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmi - how a process joins its job: who it is, who is on its host, and the one exchange of
+ * pmi - how a process joins its job: its rank, the ranks of its host, and the one exchange of
  * addresses. Two ways in: PMIx, under any launcher that speaks it, and alone, as a job of one.
  *
  * From a foreign launcher only put, commit, fence and get are asked (and abort, best effort).
@@ -17,7 +17,7 @@ struct ct_job;
  * whose affected process is the one that they are about, and the directive of a job control
  * request. */
 #define CT_PMIX_ENDED      PMIX_EVENT_PROC_TERMINATED     /* it is no more, and did not leave */
-#define CT_PMIX_NO_START   PMIX_ERR_PROC_FAILED_TO_START  /* the same, before all had met */
+#define CT_PMIX_NO_START   PMIX_ERR_PROC_FAILED_TO_START  /* a process died before all had met */
 #define CT_PMIX_MAY_LEAVE  (PMIX_EXTERNAL_ERR_BASE - 101) /* all that live want to leave */
 #define CT_PMIX_WANT_LEAVE "ctran.leave"                  /* (bool) */
 
@@ -31,8 +31,8 @@ struct ct_job;
 #define CT_ENDED_FILE "ctran-ended"
 
 /* What the launcher tells of the job while it runs, if it lets a job outlive the death of a process
- * (ctranrun --enable-recovery): `on`. Written by one thread, through the functions below; whoever
- * reads a number or a flag (acquire) may read what stands behind it. */
+ * (ctranrun --enable-recovery): `on`. Written by one thread, through the functions below; a reader
+ * that loads a number or a flag (acquire) may read the data behind it. */
 struct ct_job_events {
     _Atomic bool     on;   /* what is below may be used */
     uint32_t        *dead; /* processes that ended without leaving, in order */
@@ -96,14 +96,14 @@ struct ct_job {
     int                      universe;    /* processes that there is room for; -1: not known */
     _Atomic bool             met;         /* all processes have published their records */
     _Atomic bool             missed;      /* of several hosts, and they did not meet */
-    struct ct_shm_allgather
-        shm_allgather; /* of all processes, where they share a host; else without memory */
-    struct ct_placement   placement; /* of the processes on this host; may be without memory */
-    struct ct_job_events  events;
-    struct ct_calibration calibration; /* alike in all processes of this host, from publish on */
-    bool                  renews_calibration; /* this process is to measure it when it has left */
-    struct ct_log_once
-        *once; /* for what all of this host would say; NULL: there is no such memory */
+    /* of all processes, where they share a host; else without memory */
+    struct ct_shm_allgather shm_allgather;
+    struct ct_placement     placement; /* of the processes on this host; may be without memory */
+    struct ct_job_events    events;
+    struct ct_calibration   calibration; /* alike in all processes of this host, from publish on */
+    bool                    renews_calibration; /* this process is to measure it when it has left */
+    /* for what all of this host would say; NULL: there is no such memory */
+    struct ct_log_once *once;
 };
 
 /* The place of a process among those of this host, as in `placement`; nlocal: it is on another
@@ -113,8 +113,8 @@ uint32_t ct_job_local_index(const struct ct_job *job, uint32_t id);
 /* Finds out how the process was started and joins; sets p->job. Errors are logged. */
 int ct_job_open(struct ct_process *p);
 /* Waits until all processes of the job have joined it, the first time that it is called. A process
- * may go without, and then looks up the few that it talks to. After a failure on one host another
- * try may succeed; hosts try once. Errors are logged. */
+ * may omit this call, and then looks up the few peers that it sends to. After a failure on one host
+ * another try may succeed; hosts try once. Errors are logged. */
 int ct_job_meet(struct ct_process *p);
 /* Leaves; p->job becomes NULL. */
 void ct_job_close(struct ct_process *p);

@@ -12,7 +12,7 @@
  * Where the server says that the job outlives deaths (PMIX_JOB_RECOVERABLE: ctranrun does), it is
  * also asked for events, as events, and for leave. Then nothing here waits on a collective of
  * libpmix's, nor for other processes, without listening: one with a process that died early never
- * ends. And the launcher has to know who has met: by a fence.
+ * ends. And the launcher has to know which ranks have met: by a fence.
  */
 #define CT_FOLDER "pmi"
 #include <inttypes.h>
@@ -92,8 +92,8 @@ static void on_fenced(pmix_status_t status, void *arg)
     ct_wake_signal(&f->wake);
 }
 
-/* Waits for the fence, or for the events that it cannot end. The server decides which: it tells
- * everybody the same. */
+/* Waits for the fence, or for the events that it cannot end. The server decides which, and tells
+ * all ranks the same. */
 static int await_fence(struct pmix *x)
 {
     struct fence         *f = &x->fence;
@@ -130,9 +130,9 @@ static int run_fence(struct pmix *x)
     return rc == PMIX_SUCCESS ? await_fence(x) : rc;
 }
 
-/* Tells this job from others of its name, those that crashed included: by where the server is, and
- * in such a way that nobody who is without the key can work it out. What ctranrun tells PMIx is
- * secret, so without a key its name, which does not come again, has to do. */
+/* Distinguishes this job from others of its name, crashed ones included: by the server's address,
+ * and such that the result cannot be computed without the key. What ctranrun tells PMIx is secret,
+ * so without a key its name, which does not come again, has to do. */
 static uint64_t job_tag(struct pmix *x)
 {
     static const char *const server[] = {"PMIX_SERVER_URI4", "PMIX_SERVER_URI3", "PMIX_SERVER_URI2",
@@ -315,8 +315,8 @@ static int get_store(struct pmix *x, uint64_t end_ns, struct ct_nodes_where *whe
     }
     if (!ok) {
         ct_error(&x->job.p->log,
-                 "the ranks of job %s did not all start: host %s has not heard of rank 0: the PMIx "
-                 "server says %s (limit %" PRId64 " ms, CTRAN_BOOTSTRAP_TIMEOUT)",
+                 "the ranks of job %s did not all start: host %s has no address of rank 0: the "
+                 "PMIx server says %s (limit %" PRId64 " ms, CTRAN_BOOTSTRAP_TIMEOUT)",
                  x->job.id, x->job.host, PMIx_Error_string(rc), x->job.p->cfg.bootstrap_timeout);
     }
     if (rc == PMIX_SUCCESS) {
@@ -552,14 +552,14 @@ static int listen_for_events(struct pmix *x)
         PMIx_Register_event_handler(codes, CT_ARRAY_LEN(codes), &info, 1, on_event, NULL, NULL);
     PMIX_INFO_DESTRUCT(&info);
     if (id < 0) {
-        ct_error(&x->job.p->log, "cannot hear of other ranks' deaths from the PMIx server: %s",
+        ct_error(&x->job.p->log, "the PMIx server refuses to report deaths of other ranks: %s",
                  PMIx_Error_string(id));
         return CTRAN_ERR_BOOTSTRAP;
     }
     return CTRAN_SUCCESS;
 }
 
-/* The server has heard it. If it could not, there is nobody to wait for. */
+/* The server has heard it. If the server could not answer, there is nothing to wait for. */
 static void on_asked(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *arg,
                      pmix_release_cbfunc_t release, void *release_arg)
 {

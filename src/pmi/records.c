@@ -88,8 +88,8 @@ static bool has_ended(struct ct_records *c)
     return c->ended;
 }
 
-/* The word is everybody's, so no announcement is taken back. `only`: whose record it is for, or
- * UINT32_MAX for all. */
+/* All ranks read the word, so no announcement is taken back. `only`: the rank whose record it is
+ * for, or UINT32_MAX for all. */
 static bool await(struct ct_records *c, struct gate *g, uint32_t only, uint64_t end_ns)
 {
     while (!is_open(g)) {
@@ -111,7 +111,8 @@ static bool is_vain(const struct ct_records *c)
     return c->events != NULL && atomic_load_explicit(&c->events->no_start, memory_order_seq_cst);
 }
 
-/* The same, or until events comes; it is signalled at the gate, where all look again. */
+/* Like await, but ends as well when an event comes; the event is signalled at the gate, where all
+ * look again. */
 static bool await_heeding(struct ct_records *c, struct gate *g, uint64_t end_ns)
 {
     if (c->events == NULL) {

@@ -4,8 +4,8 @@
  *
  * Whoever comes first makes it, under a name that all ranks of the node can work out and nobody
  * else; the others find it; with the last one the name goes. Each writes its own record, and sleeps
- * until all are there, or one that it needs. Nothing is sent, nobody is asked, and a rank that is
- * never looked for costs one record. Cards are written once and not changed, so they are read
+ * until all are there, or one that it needs. Nothing is sent and no process is asked; a rank that
+ * is never looked up costs one record. Cards are written once and not changed, so they are read
  * without a lock, where they are.
  *
  * What a crashed job has left under the same name is known by its lock (node/shmfile.h).
@@ -36,8 +36,9 @@ void ct_records_heed(struct ct_records *c, struct ct_job_events *events);
 
 /* Writes the caller's record. CTRAN_ERR_BOOTSTRAP (logged): it is too long. */
 int ct_records_put(struct ct_records *c, const void *record, size_t len_bytes);
-/* Waits for the records of all ranks, and for that of one; at most CTRAN_BOOTSTRAP_TIMEOUT, then
- * CTRAN_ERR_BOOTSTRAP, with a message that names who is missing. */
+/* _meet waits for the records of all ranks, the other for the record of one rank. After
+ * CTRAN_BOOTSTRAP_TIMEOUT both return CTRAN_ERR_BOOTSTRAP, with a message that names the missing
+ * ranks. */
 int ct_records_meet(struct ct_records *c);
 int ct_records_get(struct ct_records *c, uint32_t rank, const void **record, size_t *len_bytes);
 /* Logs which ranks of this node have not come, after a wait that had to end. Whether there are any.

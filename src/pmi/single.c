@@ -45,7 +45,7 @@ static int single_lookup(struct ct_job *job, uint32_t id, const void **record, s
     return CTRAN_SUCCESS;
 }
 
-/* There is nobody to talk to. */
+/* A job of one rank has no peers. */
 static int single_key(struct ct_job *job, struct ct_auth_key *key)
 {
     (void)job;

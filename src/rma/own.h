@@ -104,7 +104,8 @@ bool ct_rma_update_of(ctran_op_t op, const struct ct_dtype *elem, struct ct_rma_
  * not wanted. Nobody else updates them. */
 void ct_rma_update_alone(const struct ct_rma_update *u, void *at, const void *with, void *old,
                          size_t n);
-/* The same, atomic to others who call this for elements of the target. */
+/* Like ct_rma_update_alone, but atomic to other calls of this function for elements of the
+ * target. */
 void ct_rma_update_atomic(const struct ct_rma_update *u, struct ct_win_peer *peer, void *at,
                           const void *with, void *old, size_t n);
 /* Compare and swap of one element: *old gets what was there. */
@@ -142,7 +143,7 @@ struct ct_rma_op {
     char                   compare[8];
 };
 
-/* Its end: tells the request, the peer, and who waits. */
+/* Ends the operation: completes the request, tells the peer, and wakes waiting threads. */
 void ct_rma_op_end(struct ct_rma_op *op, int status) CT_IN_DOMAIN;
 /* The error that the program is told. */
 int ct_rma_error(int status);

@@ -58,7 +58,8 @@ enum ct_win_lock {
  * line of what it alone writes. */
 struct ct_win_ctl {
     struct {
-        CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t holder; /* 0: nobody has it alone */
+        /* 0: no rank holds the lock exclusively */
+        CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t holder;
     } locks[CT_LOCKS];
     struct {
         CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t shares[CT_LOCKS]; /* not 0: it shares the lock */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Clusters that one does not have: hosts in racks, racks in zones, zones in data centres, in order
- * or shuffled as a batch system may hand them out. A few numbers say all; hosts are worked out one
- * at a time, so that a cluster of a million GPUs takes no memory.
+ * Clusters that are not there, for tests and simulations: hosts in racks, racks in zones, zones in
+ * data centres, in order or shuffled as a batch system may hand them out. A few numbers say all;
+ * hosts are worked out one at a time, so that a cluster of a million GPUs takes no memory.
  */
 #ifndef CT_TOPO_CLUSTER_H
 #define CT_TOPO_CLUSTER_H

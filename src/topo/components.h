@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What hwloc has to leave out when it reads this machine. Everyone who loads a topology of this
- * machine calls it: topo, and the launcher.
+ * Names the components that hwloc has to leave out when it reads this machine. Called by all code
+ * that loads a topology of this machine: topo, and the launcher.
  */
 #ifndef CT_TOPO_COMPONENTS_H
 #define CT_TOPO_COMPONENTS_H
@@ -27,8 +27,9 @@ void ct_topo_leave_out(struct hwloc_topology *t);
  * HWLOC_PLUGINS_BLACKLIST. Returns what hwloc_topology_init returns. */
 int ct_topo_init(struct hwloc_topology **t);
 
-/* From hold to release hwloc opens no further plugins, whoever loads a topology in this process:
- * libpmix does when a process joins a job. NULL is fine: then nothing is held. */
+/* Between hold and release hwloc opens no further plugins, even if another part of this process
+ * loads a topology, as libpmix does when a process joins a job. NULL is fine: then nothing is
+ * held. */
 struct hwloc_topology *ct_topo_hold(void);
 void                   ct_topo_release(struct hwloc_topology *held);
 

@@ -178,7 +178,7 @@ static int set_nic(struct reading *r, uint32_t index, struct ct_word key, struct
                         CT_WORD_ARG(key));
 }
 
-/* "NAME:PORT": as the NIC's first port, but for the number. */
+/* "NAME:PORT": a copy of the NIC's first port with another number. */
 static int add_port(struct reading *r, struct ct_word w)
 {
     struct ct_word number = w, name;

@@ -61,7 +61,7 @@ struct ct_location_key ct_location_key_of(const struct ct_label *label, uint64_t
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 /* Keys with the numbers that they have got: open addressing, never more than half full. A place
- * whose number is 0 is free. */
+ * with the number 0 is free. */
 struct numbers {
     struct number {
         uint64_t key;

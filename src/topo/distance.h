@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How far two ranks are from each other: a class, in constant time, from 16 bytes a rank. Built in
- * O(n) from what all ranks know alike, so that choices made from it are alike everywhere: numbers
- * may differ from rank to rank, equality of numbers does not.
+ * O(n) from facts that all ranks share, so that all ranks choose alike: the numbers may differ from
+ * rank to rank, but numbers that are equal on one rank are equal on all.
  */
 #ifndef CT_TOPO_DISTANCE_H
 #define CT_TOPO_DISTANCE_H
@@ -17,10 +17,10 @@
 enum ct_distance {
     CT_DIST_SELF,   /* the same process */
     CT_DIST_NODE,   /* the same host */
-    CT_DIST_NVLINK, /* the same NVLink domain, another host */
+    CT_DIST_NVLINK, /* NVLink joins them, on different hosts */
     CT_DIST_RACK,
     CT_DIST_ZONE,
-    CT_DIST_DC,     /* the same data centre */
+    CT_DIST_DC,     /* in one data centre */
     CT_DIST_BEYOND, /* another one */
     CT_DIST_CLASSES
 };
@@ -50,9 +50,9 @@ static inline enum ct_distance ct_distance_between(const struct ct_location *loc
 
 const char *ct_distance_name(enum ct_distance d); /* "rack" */
 
-/* What a rank tells the others of its host, as it travels: hashes of names, each with those of what
- * it is in. 0: nobody says. Two names that fall together are taken for one: among 10,000 racks in
- * one of 10^11 clusters, among 100 zones in one of a million. */
+/* The location that a rank sends to the others: hashes of names, each computed with the names of
+ * what encloses it. 0: not known. Two names that fall together are taken for one: among 10,000
+ * racks in one of 10^11 clusters, among 100 zones in one of a million. */
 struct ct_location_key {
     uint64_t node, nvlink, rack;
     uint32_t zone, dc;
@@ -78,8 +78,8 @@ int ct_location_table_take(struct ct_location_table *table, const struct ct_loca
 
 /* All at once. CTRAN_ERR_NO_MEM. */
 int ct_locations_make(struct ct_location *locations, const struct ct_location_key *at, uint32_t n);
-/* The same locations with the numbers that a table of these n alone would have: alike wherever the
- * order is. `locations` and `out` may be the same. CTRAN_ERR_NO_MEM. */
+/* The locations with the numbers that a table of these n alone would have, so that all ranks get
+ * the same numbers. `locations` and `out` may be equal. CTRAN_ERR_NO_MEM. */
 int ct_locations_renumber(struct ct_location *out, const struct ct_location *locations, uint32_t n);
 
 #endif

@@ -19,8 +19,9 @@ static struct ct_machine_view *view_of(const struct ct_process *p)
     return atomic_load_explicit(&p->machine, memory_order_acquire);
 }
 
-/* What tells the job's part on this node from all others, as the table of records has it, and one
- * described machine from another and from the real one; "": there is nobody to share with. */
+/* The text that distinguishes the job's part on this node from all others, as in the table of
+ * records, and one described machine from another and from the real one; "": there is no process to
+ * share with. */
 static void name_of(const struct ct_process *p, char *name, size_t cap)
 {
     const struct ct_job *job = p->job;

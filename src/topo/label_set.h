@@ -34,7 +34,8 @@ bool ct_label_slurm_is(const char *line);
 int  ct_label_slurm_parse(struct ct_labels **labels, struct ct_label_lines *lines, char *first,
                           char *why, size_t cap);
 
-/* Whether a pattern of * and ? matches the whole text. Linear in both but for the number of *. */
+/* Whether a pattern of * and ? matches the whole text. Linear in both lengths except for the number
+ * of *. */
 bool ct_label_match(const char *pattern, const char *text);
 
 #endif

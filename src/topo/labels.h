@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Labels: where hosts stand. A host has a rack, a zone (of a data centre) and a data centre, and
- * its GPUs may belong to an NVLink domain over several hosts. They come from a file of host
+ * Labels: the locations of hosts. A host has a rack, a zone (of a data centre) and a data centre,
+ * and its GPUs may belong to an NVLink domain over several hosts. They come from a file of host
  * patterns (CTRAN_TOPOLOGY_FILE), from the environment of the host's processes, or from Slurm's
- * topology.conf, `scontrol show topology` or variables. What nobody tells is unknown, and unknown
- * is safe: hosts without labels are of one rack, zone and data centre, as far as anyone knows.
+ * topology.conf, `scontrol show topology` or variables. What is not given is unknown, and unknown
+ * is safe: hosts without labels count as hosts of one rack, zone and data centre.
  *
  * A rack is named within its zone and a zone within its data centre, so r1 of zone a is not r1 of
  * zone b; an NVLink domain has one name everywhere.
@@ -36,7 +36,7 @@ struct ct_label {
 int ct_labels_read(struct ct_labels **labels, const char *path, char *why, size_t cap);
 int ct_labels_parse(struct ct_labels **labels, const char *text, const char *name, char *why,
                     size_t cap);
-/* The same for one host from the words "rack=X zone=X ...". */
+/* Like ct_labels_parse for one host from the words "rack=X zone=X ...". */
 int ct_labels_parse_words(struct ct_labels **labels, const char *host, const char *words,
                           const char *name, char *why, size_t cap);
 /* And from SLURM_TOPOLOGY_ADDR ("top.leaf.host") and SLURM_TOPOLOGY_ADDR_PATTERN
@@ -54,13 +54,13 @@ void ct_labels_free(struct ct_labels *labels);
 
 /* What lines say that name the host, the first first; what they leave open is taken from the
  * patterns that match it, the first first. A host's full name and its first part are one host,
- * capitals do not count. `labels` may be NULL. Cost: O(1) for a host whose label is complete by
- * name, else in the number of patterns. */
+ * capitals do not count. `labels` may be NULL. Cost: O(1) for a host with a complete label by name,
+ * else linear in the number of patterns. */
 struct ct_label ct_labels_of(const struct ct_labels *labels, const char *host);
 
-/* Calls `fn` with each host that is named, in the order of the text, and what is known of it; then
- * with each pattern, for the hosts that nobody names. Until `fn` returns other than CTRAN_SUCCESS,
- * which is returned. */
+/* Calls `fn` with each host that is named, in the order of the text, and its label; then with each
+ * pattern, for hosts that are not named. Until `fn` returns other than CTRAN_SUCCESS, which is
+ * returned. */
 int ct_labels_each(const struct ct_labels *labels,
                    int (*fn)(void *arg, const char *host, const struct ct_label *label), void *arg);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading the machine that one is on; see machine.h. Called by share.c, once a node. */
+/* Reads the machine that this process runs on; see machine.h. Called by share.c, once a node. */
 #define CT_FOLDER "topo"
 #include "topo/load.h"
 

@@ -261,12 +261,11 @@ void ct_machine_complain(const struct ct_machine *m, const struct ct_log *log)
         }
     }
     if (n > 0) {
-        ct_warn(
-            log,
-            "of %u of this machine's GPUs and NICs, the first of them %s, nobody tells to which "
-            "NUMA node they belong, so they count as far from everything; CTRAN_NIC_MAP can "
-            "say which NIC a GPU uses",
-            n, first[0] != '\0' ? first : "a GPU");
+        ct_warn(log,
+                "the NUMA nodes of %u of this machine's GPUs and NICs are unknown (the first is "
+                "%s), so "
+                "they count as far from everything; CTRAN_NIC_MAP can say which NIC a GPU uses",
+                n, first[0] != '\0' ? first : "a GPU");
     }
     if (m->left_out > 0) {
         ct_warn(

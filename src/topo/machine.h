@@ -27,7 +27,7 @@ enum {
 struct ct_pci {
     uint32_t domain;
     uint8_t  bus, dev, func;
-    bool     known; /* false: the device is on no PCI bus, or nobody says where */
+    bool     known; /* false: the device is on no PCI bus, or its address is not known */
 };
 
 /* What a CPU is part of. */
@@ -44,7 +44,7 @@ enum ct_level {
 
 /* A CPU of the operating system's number: the numbers of its package, die, ... */
 struct ct_cpu {
-    int16_t at[CT_LEVELS]; /* -1: there is no such thing, or nobody says */
+    int16_t at[CT_LEVELS]; /* -1: there is no such object, or it is not known */
 };
 
 struct ct_numa {
@@ -78,8 +78,8 @@ enum ct_nic_kind { CT_NIC_VERBS, CT_NIC_ETHERNET };
 /* A port. Ports of one adapter have the same `adapter`. The network interfaces of a verbs device
  * are no NICs of their own. An Ethernet interface counts if it has a device below it, be it on PCI
  * or not; loopback, bridges and bonds have none. Other virtual ones (veth of a container) count
- * where nothing else is there, and they are up. What nobody says of a port is: up, port 1, speed
- * 0. */
+ * where nothing else is there, and they are up. Defaults of a port without entries: up, port 1,
+ * speed 0. */
 struct ct_nic {
     char          name[32];     /* "mlx5_0", "eth0" */
     char          netdev[16];   /* the network interface of a verbs port, "" where there is none */
@@ -117,7 +117,7 @@ enum ct_path {
     CT_PATH_PXB,  /* several, not the processor */
     CT_PATH_PHB,  /* one host bridge */
     CT_PATH_NODE, /* host bridges of one NUMA node */
-    CT_PATH_SYS,  /* NUMA nodes, or nobody knows */
+    CT_PATH_SYS,  /* different NUMA nodes, or not known */
 };
 
 const char  *ct_path_name(enum ct_path path); /* "PIX" */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What of NVML, NVIDIA's management library, is used, as its documentation describes it. The
- * library is loaded at run time, and its header is not needed. Internal to topo, and to the library
- * that stands in for it in tests.
+ * The part of NVML, NVIDIA's management library, that is used here, as its documentation describes
+ * it. The library is loaded at run time, and its header is not needed. Internal to topo, and to the
+ * library that stands in for it in tests.
  */
 #ifndef CT_TOPO_NVML_H
 #define CT_TOPO_NVML_H

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The order of hosts that keeps consecutive ranks close: hosts of one NVLink domain, rack, zone and
- * data centre stand together, each group where its first host stood in the user's list, so that a
- * list that is in order already does not change. A ring over it crosses each boundary once a group.
- * A domain that reaches over racks is cut at the racks.
- * Source: NCCLX sec. 5.4, ICCL sec. 5.
+ * data centre follow each other, each group at the place of its first host in the user's list, so
+ * that a list that is in order already does not change. A ring over it crosses each boundary once a
+ * group. A domain that reaches over racks is cut at the racks. Source: NCCLX sec. 5.4, ICCL sec. 5.
  */
 #ifndef CT_TOPO_ORDER_H
 #define CT_TOPO_ORDER_H

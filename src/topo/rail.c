@@ -26,7 +26,7 @@ static void measure(struct choice *c, const struct ct_machine *m)
     }
 }
 
-/* Could `nic` stand for the owner's primary without anybody noticing a difference? */
+/* Could `nic` replace the owner's primary without a difference? */
 static bool is_equal(const struct choice *c, const struct ct_rail_side *s, uint32_t owner,
                      uint32_t nic)
 {
@@ -104,7 +104,7 @@ static void balance(const struct choice *c, struct ct_rail_side *s)
     }
 }
 
-/* NICs that are nobody's primary go to those for whom they are as good as theirs. */
+/* NICs that are no owner's primary serve owners for which they are as good as their primary. */
 static void choose_more(const struct choice *c, struct ct_rail_side *s)
 {
     for (uint32_t k = 0; k < c->m->nnics; k++) {
@@ -121,7 +121,8 @@ static void choose_more(const struct choice *c, struct ct_rail_side *s)
     }
 }
 
-/* Is `a` the better backup for an owner than `b`, of whose primary's adapter one may be a port? */
+/* Is `a` a better backup for an owner than `b`? One of the two may be a port of the adapter of the
+ * owner's primary. */
 static bool is_better_backup(const struct choice *c, const struct ct_rail_side *s, uint32_t owner,
                              uint32_t a, uint32_t b)
 {

@@ -3,17 +3,17 @@
  * Rails: the NICs that a GPU uses, or the processors of a NUMA node for ranks without one.
  *
  * The primary is the closest by PCI path, then the fastest, then the one with the fewest users; of
- * equally near, equally fast NICs none has two users more than another that could take one. What is
- * as near and as fast as a primary and nobody else's serves beside it (`more`). The backup is a
- * port of another adapter, next in that order and of the same network, or the other port of the
- * same adapter, which is taken where it is closer.
+ * equally near, equally fast NICs none has two users more than another that could take one. A NIC
+ * that is as near and as fast as the primary, and no GPU's primary, serves beside it (`more`). The
+ * backup is a port of another adapter, next in that order and of the same network, or the other
+ * port of the same adapter, which is taken where it is closer.
  *
- * Not every NIC serves. Ports that are down serve nobody; members of a bond serve as the bond, by
- * the first that is up. NICs for RDMA go before others, those with a PCI address before those
- * without (bridges of containers), and all rails are of one network, InfiniBand or Ethernet,
+ * Not every NIC serves. Ports that are down do not serve. Members of a bond serve as the bond, by
+ * the first member that is up. NICs for RDMA go before others, those with a PCI address before
+ * those without (bridges of containers), and all rails are of one network, InfiniBand or Ethernet,
  * whichever has more speed in all. Of these a NIC with less than half the speed of the fastest, or
- * with half of it and no GPU on its switch, is taken for one of storage or management.
- * NUMA nodes without processors of their own, as the memory of some GPUs is, have no rail.
+ * with half of it and no GPU on its switch, is taken for one of storage or management. NUMA nodes
+ * without processors of their own, as the memory of some GPUs is, have no rail.
  *
  * A user's map wins over all this, and is checked against the machine. Same machine and map, same
  * rails: all nodes of one kind number their rails alike, so that traffic which keeps its number
@@ -36,7 +36,7 @@ struct ct_rail {
 };
 
 struct ct_rails {
-    uint32_t       nrails; /* NICs that are somebody's primary, in PCI order */
+    uint32_t       nrails; /* NICs that are primary for a GPU or a NUMA node, in PCI order */
     struct ct_rail gpus[CT_MACHINE_GPUS];
     struct ct_rail numas[CT_MACHINE_NUMAS];
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between the files of rail.h: GPUs or NUMA nodes, and how far the NICs are from each. */
+/* What the files behind rail.h share: GPUs or NUMA nodes, and how far the NICs are from each. */
 #ifndef CT_TOPO_RAIL_SIDE_H
 #define CT_TOPO_RAIL_SIDE_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which rank takes which place of a grid or a graph, so that neighbours are close: pure functions
- * of the locations, the same on all ranks that call them with the same numbers.
+ * Assigns ranks to places of a grid or a graph, so that neighbours are close: pure functions of the
+ * locations, with equal results on all ranks that pass equal numbers.
  *
  * An order is never worse than that of the ranks as they are: fewer (or lighter) edges leave a
- * node, or as many and fewer leave an NVLink domain, or so on. What is best nobody knows (it is a
- * hard problem); several orders are tried, and the best of these and of the ranks' own is taken.
+ * node, or as many and fewer leave an NVLink domain, or so on. The best order is a hard problem.
+ * Several orders are tried, and the best of these and of the ranks' own order is taken.
  */
 #ifndef CT_TOPO_REORDER_H
 #define CT_TOPO_REORDER_H
@@ -31,7 +31,7 @@ struct ct_reorder_cost {
 bool ct_reorder_is_less(const struct ct_reorder_cost *a, const struct ct_reorder_cost *b);
 
 /* Of a grid as ctran_cart_create has it: at[place] is the rank there (NULL: place), each edge
- * weighs 1. And of a graph, whose node i is rank at[i]. */
+ * weighs 1. The cost of a graph whose node i is rank at[i]. */
 void ct_reorder_cart_cost(const struct ct_location *locations, int ndims, const int *dims,
                           const int *periods, const uint32_t *at, struct ct_reorder_cost *cost);
 void ct_reorder_graph_cost(const struct ct_location *locations, const struct ct_reorder_edge *edges,
@@ -43,9 +43,9 @@ void ct_reorder_graph_cost(const struct ct_location *locations, const struct ct_
 int ct_reorder_cart(const struct ct_location *locations, int ndims, const int *dims,
                     const int *periods, uint32_t *at);
 
-/* The same for a graph of n nodes: groups of ranks are filled with nodes that hang together, then
- * pairs are exchanged while that helps, a bounded number of times. Graphs beyond the limits above
- * stay as they are. CTRAN_ERR_NO_MEM. */
+/* Like ct_reorder_cart for a graph of n nodes: groups of ranks are filled with nodes that hang
+ * together, then pairs are exchanged while that helps, a bounded number of times. Graphs beyond the
+ * limits above stay as they are. CTRAN_ERR_NO_MEM. */
 int ct_reorder_graph(const struct ct_location *locations, uint32_t n,
                      const struct ct_reorder_edge *edges, size_t nedges, uint32_t *at);
 

@@ -3,9 +3,9 @@
  * A machine that processes share; see share.h. Two kinds of locks stand on the file: flock, shared
  * by all who have it, says that it is in use (node/shmfile.h); a lock of its open file description
  * (OFD) is that of the one who reads the machine. The kernel releases both when their owner dies,
- * whatever it was doing, so the next one who tries gets the latter and begins anew. Who waits
- * sleeps until the gate opens, and looks now and then whether there is still somebody who will open
- * it.
+ * whatever it was doing, so the next one who tries gets the latter and begins anew. A process that
+ * waits sleeps until the gate opens, and checks now and then whether the process that will open it
+ * still lives.
  */
 #define CT_FOLDER "topo"
 #include "topo/share.h"
@@ -155,8 +155,8 @@ static uint32_t gate(const struct ct_machine_view *v)
     return atomic_load_explicit(&v->head->gate, memory_order_seq_cst);
 }
 
-/* The caller holds the lock of the one who reads. What it lacks itself, descriptors or memory,
- * another may have: after a first failure the gate stays closed for the next one. */
+/* The caller holds the lock of the reader. What it lacks itself, descriptors or memory, another may
+ * have: after a first failure the gate stays closed for the next one. */
 static int read_for_all(const struct attempt *a)
 {
     struct head *h = a->view->head;
@@ -171,7 +171,7 @@ static int read_for_all(const struct attempt *a)
     return rc;
 }
 
-/* CT_AGAIN: somebody else reads. */
+/* CT_AGAIN: another process reads. */
 static int try_to_read(struct attempt *a)
 {
     struct ct_machine_view *v = a->view;

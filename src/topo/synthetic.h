@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Machines that one does not have: NAME.xml, which hwloc reads (processors, memory, PCI, devices),
- * and beside it NAME.machine, which says what hwloc has no word for (NVLinks and domains, speeds,
- * ports, bonds, firmware); without it nothing of that is known. `make install` puts those of the
- * project into PKGDATADIR/machines: dgx-h100, p4d, gb200, grace, cpu2s, laptop, broken.
+ * Described machines: NAME.xml, which hwloc reads (processors, memory, PCI, devices), and beside it
+ * NAME.machine with what hwloc does not describe (NVLinks and domains, speeds, ports, bonds,
+ * firmware); without it these are unknown. `make install` puts those of the project into
+ * PKGDATADIR/machines: dgx-h100, p4d, gb200, grace, cpu2s, laptop, broken.
  *
  * A description is a text of entries (text.h), each about devices that the XML file has:
  *

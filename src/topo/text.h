@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Texts that users write: maps in variables or files, descriptions of machines. A text is a row of
- * entries, separated by newlines or semicolons; # begins a comment. What is wrong is told with the
- * name of the text, line and column, as compilers do: "FILE:3:7: there is no GPU 9".
+ * entries, separated by newlines or semicolons; # begins a comment. Errors have the name of the
+ * text, line and column, as those of compilers: "FILE:3:7: there is no GPU 9".
  */
 #ifndef CT_TOPO_TEXT_H
 #define CT_TOPO_TEXT_H
@@ -38,7 +38,7 @@ bool ct_text_entry(struct ct_text *t, struct ct_word *entry);
 /* Takes the part before `mark` off *rest, blanks around it not included; without a mark all of it.
  * False: *rest is at its end (an empty part before a mark is a part). */
 bool ct_word_split(struct ct_word *rest, char mark, struct ct_word *part);
-/* Takes the next word off *rest: up to a blank, but for those between double quotes. */
+/* Takes the next word off *rest: up to a blank outside double quotes. */
 bool ct_word_next(struct ct_word *rest, struct ct_word *word);
 bool ct_word_is(struct ct_word w, const char *text);
 /* A decimal number of at most `max`; nothing else in the word. */

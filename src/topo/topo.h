@@ -4,10 +4,10 @@
  *
  * A node is read once, by one of its processes, into a struct ct_machine: flat memory without
  * pointers, which the others map (share.h) and tests make from a file (synthetic.h). From it alone
- * follow the rails, which NIC serves which GPU (rail.h). Where nodes stand to each other is told by
- * labels (labels.h), from which the distance of any two ranks is read (distance.h), hosts are put
- * in order (order.h) and ranks into grids and graphs (reorder.h). Nothing here sends a message;
- * nothing is read before somebody asks.
+ * follow the rails, which NIC serves which GPU (rail.h). Labels (labels.h) tell the locations of
+ * nodes. From the labels follow the distance of any two ranks (distance.h), the order of hosts
+ * (order.h), and the places of ranks in grids and graphs (reorder.h). No function here sends a
+ * message, and the machine is read only when it is needed.
  *
  * This is the folder's face. It stands on base and hwloc alone, so that the launcher and tools use
  * it as the library does (libcttopo).

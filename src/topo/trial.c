@@ -41,7 +41,7 @@ static _Noreturn void try_it(int (*fn)(void *arg), void *arg, int out)
     _exit(write(out, &result, 1) == 1 ? 0 : 1);
 }
 
-/* What the child has said; the program may have SIGCHLD ignored, and then there is no status. */
+/* The child's result; if the program ignores SIGCHLD, there is no exit status. */
 static enum ct_trial hear(pid_t child, int in)
 {
     char    result = CT_TRIAL_ENDED;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What may end a process is first done in a child: hwloc does not survive each XML file (one whose
- * objects lack an attribute, say), and has no check of its own.
+ * Does work that may crash first in a child process: hwloc crashes on some XML files (for example,
+ * if an object lacks an attribute), and has no check of its own.
  *
  * Used where hwloc is given a file: by synthetic.c, and, for HWLOC_XMLFILE, by load.c and the
  * launcher's place/places.c.

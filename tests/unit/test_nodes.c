@@ -469,7 +469,7 @@ static void test_nobody(void **state)
     run(nodes + 1, 1);
     assert_int_equal(nodes[1].status, CTRAN_ERR_TIMEOUT);
     unit_contains(unit_logged(&nodes[1].process.log),
-                  "host host1 cannot speak with rank 0 of job unit at 127.0.0.1:");
+                  "host host1 cannot reach rank 0 of job unit at 127.0.0.1:");
     finish(nodes, 2);
 }
 
@@ -486,7 +486,7 @@ static void test_twice(void **state)
     run(nodes, 2);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(nodes[i].status, CTRAN_ERR_BOOTSTRAP);
-        unit_contains(unit_logged(&nodes[i].process.log), "do not agree on who has which rank");
+        unit_contains(unit_logged(&nodes[i].process.log), "do not agree on the hosts of the ranks");
     }
     finish(nodes, 2);
 }

@@ -38,10 +38,10 @@ struct last_message {
     uint32_t from;
 };
 
-/* A rank's own, but for its strands: together, as most events need most of it. */
+/* The state of one rank, except for its strands, in one place, as most events need most of it. */
 struct own {
     uint64_t            busy;   /* until when its processor has work */
-    uint64_t            flight; /* bytes sent that nobody has received yet */
+    uint64_t            flight; /* bytes sent and not yet received */
     struct last_message last_message;
     uint32_t            calls;   /* that it has begun */
     uint32_t            at_work; /* strands that are active */
@@ -102,7 +102,7 @@ void sim_message_go(struct engine *e, const struct sim_event *ev, uint64_t now);
 /* What processors need to move the bytes of a message, at either end. */
 uint64_t sim_message_moving_ps(const struct engine *e, uint32_t from, uint32_t to, uint64_t bytes,
                                bool fresh);
-/* Whom a rank heard of last is whom it waits for, as far as it knows. */
+/* A rank waits for the rank whose message it received last, as far as the simulation knows. */
 void sim_message_hear(struct engine *e, uint32_t rank, uint32_t from);
 
 #endif

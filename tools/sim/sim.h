@@ -64,17 +64,17 @@ struct sim_cluster {
     double            send_us, recv_us, step_us; /* overheads: of messages, and of a copy or sum */
     double            move;                      /* processors move bytes in a node; 0: not they */
     double            round_us, call_us;         /* overheads: of a round, and of a call */
-    double            fresh;     /* `move` of what was written since the last call; 0: the same */
-    double            far, dram; /* `move` beyond a core's own cache, and beyond all; 0: the same */
-    uint64_t          cache, llc;  /* these caches' bytes; 0: without end */
-    uint64_t          ring;        /* bytes of memory for messages from one rank to another */
-    double            switch_us;   /* when a core takes up another rank */
-    double            near_us;     /* that who waits polls before he gives way */
-    double            nap_us;      /* when who waits falls asleep; 0: never */
-    double            fall_us;     /* so long that takes */
-    double            wake_us;     /* and this, to wake him */
-    uint32_t          nics, cores; /* of a host; 0: as many as GPUs */
-    uint64_t          eager;       /* bytes; longer messages are asked for */
+    double   fresh;      /* `move` of data that were written since the last call; 0: as `move` */
+    double   far, dram;  /* `move` beyond a core's own cache, and beyond all caches; 0: as `move` */
+    uint64_t cache, llc; /* these caches' bytes; 0: without end */
+    uint64_t ring;       /* bytes of memory for messages from one rank to another */
+    double   switch_us;  /* when a core takes up another rank */
+    double   near_us;    /* time that a waiting rank polls before it yields */
+    double   nap_us;     /* time after which a waiting rank sleeps; 0: it never sleeps */
+    double   fall_us;    /* so long that takes */
+    double   wake_us;    /* and this, to wake him */
+    uint32_t nics, cores; /* of a host; 0: as many as GPUs */
+    uint64_t eager;       /* bytes; longer messages are asked for */
 };
 
 /* The figures of the paper (NCCLX sec. 2.3, 4.4) and of GPUs that were measured. */
@@ -101,9 +101,9 @@ struct sim_case {
     uint32_t                  starts;  /* orders in which ranks that share cores begin */
     uint32_t                  start;   /* of sim_run: the one; 0: that of the ranks */
     uint32_t                  links;   /* to list, at most SIM_LINKS */
-    uint64_t                  most_ps; /* a run whose calls take longer is given up; 0: none is */
+    uint64_t                  most_ps; /* the run stops if its calls take longer; 0: no limit */
     bool                      inplace, ordered, full; /* full: without symmetry */
-    struct sim_alive         *alive; /* told now and then that the run goes on; NULL: nobody is */
+    struct sim_alive         *alive; /* is told now and then that the run goes on; NULL: none */
 };
 
 /* ---- signs of life (alive.c) ----------------------------------------------------------------- */
@@ -147,7 +147,7 @@ struct sim_result {
     uint32_t          stood_for;    /* ranks that each simulated one stands for: 1: no symmetry */
     bool              waves;        /* it went by waves: flight_bytes is not known */
     bool              given_up;     /* it takes longer than most_ps; nothing else is known */
-    uint64_t          flight_bytes; /* most that a rank sent and nobody had received yet */
+    uint64_t          flight_bytes; /* most bytes of a rank that were sent and not yet received */
     uint64_t          level_bytes[CT_DIST_CLASSES]; /* by distance */
     uint64_t          waited_ps[SIM_LEVELS];        /* of messages before uplinks, added up */
     struct sim_load   load[SIM_LINKS];              /* those of links that were busy longest */
@@ -299,8 +299,8 @@ uint64_t sim_net_waited(const struct sim_net *net, enum sim_level level);
 uint64_t sim_net_least(const struct sim_net *net, uint64_t bytes);
 uint64_t sim_net_least_latency(const struct sim_net *net);
 
-/* How many ranks make up the whole: the cluster turned by so many ranks is the same again. n: there
- * is no symmetry. */
+/* The least number of ranks by which the cluster can be rotated without a change. n: there is no
+ * symmetry. */
 uint32_t sim_net_period(const struct sim_cluster *c, uint32_t n);
 
 /* ---- the busiest links (links.c) ------------------------------------------------------------- */

@@ -29,7 +29,7 @@ enum {
 };
 
 struct slice {
-    int      numa;   /* -1: devices of which nobody knows the NUMA node */
+    int      numa;   /* -1: devices with an unknown NUMA node */
     int      bridge; /* the switch, -1: none */
     int      part, parts;
     uint32_t user, nusers; /* first in `users`, and how many */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A cluster as it is shown: hosts in racks in zones in data centres, each group's hosts side by
- * side, in the order that ct_order_hosts gives them. Names that nobody knows are "".
+ * side, in the order that ct_order_hosts gives them. Unknown names are "".
  */
 #ifndef TOPOLOGY_SITE_H
 #define TOPOLOGY_SITE_H
@@ -15,7 +15,7 @@ enum { SITE_DC, SITE_ZONE, SITE_RACK, SITE_LEVELS };
 struct site_host {
     const char        *name;
     struct ct_label    label;  /* borrowed, as the name is */
-    uint16_t           ngpus;  /* 0: none, or nobody says */
+    uint16_t           ngpus;  /* 0: none, or not known */
     uint16_t           nrails; /* likewise */
     struct ct_location location;
 };
@@ -28,7 +28,7 @@ struct site_group {
     uint32_t    ndomains;         /* NVLink domains, those that reach elsewhere included */
     uint64_t    ngpus;
     uint16_t    nrails; /* the most that a host has */
-    uint64_t    shape;  /* equal for groups that are alike but for their names */
+    uint64_t    shape;  /* equal for groups that differ in their names only */
 };
 
 struct site {

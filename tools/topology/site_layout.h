@@ -40,7 +40,7 @@ struct site_place {
 struct site_layout {
     const struct site *s;
     enum site_detail   detail;
-    bool               has_rails;           /* false: nobody says which there are */
+    bool               has_rails;           /* false: the rails are not known */
     int                nrails;              /* lines in a bundle, at least one */
     uint32_t           nshown[SITE_LEVELS]; /* groups that have a place, the first ones */
     struct site_place *places[SITE_LEVELS];
@@ -58,7 +58,7 @@ struct rect site_draw_hosts(struct canvas *c, const struct site_layout *l,
 
 /* Width of the rails that run side by side. */
 int site_bundle_width(const struct site_layout *l);
-/* Colour of a rail, grey where nobody says what rails there are. */
+/* Colour of a rail, grey if the rails are not known. */
 const char *site_rail_colour(const struct site_layout *l, int rail);
 /* Height of the channel above a row of this level. */
 int site_channel(const struct site_layout *l, int level);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What is shown of a machine: the machine, its rails, and what follows from both. All forms (text,
- * JSON, picture) are made from one view, so that they say the same. A view is safe to walk,
- * whatever it was made from: texts end, indices are in range, no bridge is above itself.
+ * JSON, picture) are made from one view, so that they agree. A view is safe to walk, whatever it
+ * was made from: texts end, indices are in range, no bridge is above itself.
  */
 #ifndef TOPOLOGY_VIEW_H
 #define TOPOLOGY_VIEW_H
@@ -21,7 +21,7 @@ struct view {
 /* A copy of the machine and its rails. */
 void view_init(struct view *v, const struct ct_machine *m, const struct ct_rails *rails);
 
-/* Rails that nobody has. */
+/* Rails of a machine that has none. */
 void view_no_rails(struct ct_rails *rails);
 
 /* The users of rails: GPUs, or NUMA nodes where there is no GPU. A NUMA node of memory alone is

@@ -3,10 +3,10 @@
  * coll/algo - collective algorithms as pure functions over blocks.
  *
  * An algorithm answers one question: in round r, what does rank i of n do? The answer is a few
- * steps on blocks. It touches no socket, no clock and no heap, knows no bytes and no datatypes,
- * and keeps nothing between calls. Everything else reads the same functions: the runner moves real
- * data, the prover in the tests executes all ranks symbolically, simulators put them on a clock.
- * To add one: write a file with a struct ct_algo in it, and a line in table.c.
+ * steps on blocks. It touches no socket, no clock and no heap, knows no bytes and no datatypes, and
+ * keeps nothing between calls. All other users call the same functions: the runner moves real data,
+ * the prover in the tests executes all ranks symbolically, simulators compute times. To add one:
+ * write a file with a struct ct_algo in it, and a line in table.c.
  *
  * Blocks. A collective's vector has nblk blocks, numbered alike on all ranks: its parts in rank
  * order where each rank has one (allgather, gather, reduce_scatter, scatter); as many as an
@@ -25,7 +25,7 @@
  *
  * Uneven (env.uneven: gatherv, scatterv, alltoallv). Only the rank that a block comes from and the
  * one that it goes to know how long it is. An algorithm that passes blocks on does not fit. In
- * allgatherv and reduce_scatter everyone knows all lengths: that is not uneven.
+ * allgatherv and reduce_scatter all ranks know all lengths: these are not uneven.
  *
  * In place (env.inplace): SEND and RECV are the same memory, block by block; what is to be sent is
  * already in RECV. An algorithm then makes no COPY from SEND to RECV. (reduce_scatter and alltoall
@@ -65,9 +65,9 @@
  * own parts of the blocks (a bidirectional ring has two); all but such algorithms have one.
  *
  * Radix. Algorithms with the trait RADIX work in base env.radix: digits of ranks, children of a
- * tree. A larger one means fewer rounds of more messages each. The others never look at it. Whoever
- * selects sets it, the same on all ranks, to CT_RADIX_DEFAULT where it has no better reason, and
- * asks fits(): how large it may be is the algorithm's to say, and 2 always fits.
+ * tree. A larger radix means fewer rounds of more messages each. Other algorithms ignore it. The
+ * selection sets the radix, equal on all ranks and CT_RADIX_DEFAULT by default, and asks fits():
+ * the algorithm decides how large the radix may be, and 2 always fits.
  */
 #ifndef CT_COLL_ALGO_ALGO_H
 #define CT_COLL_ALGO_ALGO_H
@@ -108,11 +108,11 @@ enum {
 /* A rank's end of an edge of a graph: what it sends or receives in a neighbourhood. */
 struct ct_edge {
     uint32_t peer, block; /* block: of SEND for a destination, of RECV from a source */
-    uint32_t shift, nth;  /* the same at both ends, see ct_algo_order_edges */
+    uint32_t shift, nth;  /* equal at both ends of an edge, see ct_algo_order_edges */
     bool     in;          /* the peer is its source */
 };
 
-/* Sources and destinations are counted with those that are nobody and have no edge. */
+/* Sources and destinations include CTRAN_PROC_NULL, which has no edge. */
 struct ct_neighbours {
     uint32_t              nsources, ndestinations, nedges;
     const struct ct_edge *edges; /* in the order of ct_algo_order_edges */
@@ -152,7 +152,7 @@ enum ct_coll_kind {
 enum ct_trait {
     CT_ORDERED = 1 << 0, /* reduces in rank order where env.ordered asks for it */
     CT_CLOSED = 1 << 1,  /* rounds can be asked for in any order, in constant time */
-    CT_SHIFT = 1 << 2,   /* the same on all ranks but for a rotation of ranks and blocks */
+    CT_SHIFT = 1 << 2,   /* equal on all ranks up to a rotation of ranks and blocks */
     /* TX sends nothing but what its rank put in, and a rank that sends begins to no later than it
      * begins to receive: so where ranks share memory they can read each other's input instead. */
     CT_ONE_SHOT = 1 << 3,

@@ -10,8 +10,8 @@
  * function for each pattern, hier.c and rail.c. Among the leaders, or along a rail, the same
  * pattern serves the levels above.
  *
- * All of it speaks of places in place of ranks; only the outermost translates peers. Blocks of
- * CT_BY_PLACE algorithms stay numbered by place.
+ * All compositions use places instead of ranks; only the outermost one translates peers to ranks.
+ * Blocks of CT_BY_PLACE algorithms stay numbered by place.
  */
 #ifndef CT_COLL_ALGO_COMPOSE_H
 #define CT_COLL_ALGO_COMPOSE_H
@@ -20,7 +20,7 @@
 
 enum { CT_STAGES = 5 };
 
-/* Who runs a stage together. */
+/* The ranks that run a stage together. */
 enum ct_circle {
     CT_GROUP,   /* the members of each group */
     CT_LEADERS, /* one of each group: the root in its own, the first in the others */
@@ -50,7 +50,7 @@ struct ct_stage {
     const struct ct_algo *algo;
     enum ct_circle        circle;
     bool                  absent; /* this rank has no part in it, or its group no other */
-    bool                  alone;  /* who is alone in his group does it, too */
+    bool                  alone;  /* a rank that is alone in its group runs the stage as well */
     struct ct_env         env;    /* as the algorithm is to see it */
     uint32_t              whole;  /* blocks of the whole vector */
     struct ct_blockmap    map;
@@ -62,7 +62,7 @@ struct ct_compose {
     const struct ct_algo *self;   /* the composition */
     const struct ct_algo *first;  /* in groups, before leaders or rails; NULL: nothing */
     const struct ct_algo *middle; /* among leaders, or along rails, on the highest level */
-    const struct ct_algo *above;  /* the same while there are levels above; NULL: `self` */
+    const struct ct_algo *above;  /* the algorithm while there are levels above; NULL: `self` */
     const struct ct_algo *last;   /* in groups, after; NULL: nothing */
     /* Says what stages there are for env.me, which is a place, as is env.root. */
     unsigned (*stages)(const struct ct_compose *c, const struct ct_env *env, struct ct_stage *out);
@@ -74,7 +74,7 @@ struct ct_compose {
  * the whole one, cut into fewer blocks. */
 struct ct_stage ct_stage_of(const struct ct_env *env, enum ct_circle circle,
                             const struct ct_algo *algo);
-/* The same, done by who is alone in a group, too. */
+/* Like ct_stage_of, done by who is alone in a group, too. */
 struct ct_stage ct_stage_alone(const struct ct_env *env, const struct ct_algo *algo);
 /* That of the leaders or rails: the pattern again while there are levels above. */
 struct ct_stage ct_stage_middle(const struct ct_compose *c, const struct ct_env *env,

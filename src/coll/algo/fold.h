@@ -2,10 +2,10 @@
 /*
  * The fold: how an algorithm for 2^k ranks serves any number of them.
  *
- * With p = 2^k the largest power of two <= n, the first n - p pairs of neighbours (2i, 2i + 1) send
- * one rank to take part for both: the other hands it what it puts in, sits out, and gets the result
- * from it at the end. Those that take part have virtual ranks 0 ... p - 1 in rank order, so that
- * sums over consecutive virtual ranks are sums over consecutive ranks.
+ * With p = 2^k the largest power of two <= n, one rank takes part for both in each of the first n -
+ * p pairs of neighbours (2i, 2i + 1). The other rank of a pair sends its input to this rank, takes
+ * no part, and gets the result at the end. The ranks that take part have virtual ranks 0 ... p - 1
+ * in rank order, so that sums over consecutive virtual ranks are sums over consecutive ranks.
  *
  * Source: Thakur et al. 2005, sec. 4.5; that pairs are neighbours keeps the order of operands.
  *
@@ -21,7 +21,8 @@
 struct ct_fold {
     uint32_t k;     /* 2^k virtual ranks */
     uint32_t pairs; /* n - 2^k */
-    uint32_t even;  /* the pair whose even rank takes part, not the odd one; UINT32_MAX: none */
+    /* the even rank of the pair takes part if this is the pair's number; UINT32_MAX: none */
+    uint32_t even;
 };
 
 static inline struct ct_fold ct_fold_of(uint32_t n)
@@ -30,7 +31,7 @@ static inline struct ct_fold ct_fold_of(uint32_t n)
     return (struct ct_fold){.k = k, .pairs = n - (1u << k), .even = UINT32_MAX};
 }
 
-/* The same, such that this rank takes part. */
+/* Like ct_fold_of, such that this rank takes part. */
 static inline struct ct_fold ct_fold_with(uint32_t n, uint32_t rank)
 {
     struct ct_fold f = ct_fold_of(n);
@@ -92,8 +93,9 @@ static inline struct ct_fold_share ct_fold_blocks(struct ct_fold f, enum ct_buf 
     return out;
 }
 
-/* The round before: who sits out sends `own`, a slice of SEND, and its partner adds it to its own,
- * into `sum`, the same blocks elsewhere. No step for ranks in no pair. */
+/* The round before: the odd rank out sends `own`, a slice of SEND. Its partner adds this slice to
+ * its own and stores the result in `sum`, the same blocks elsewhere. No step for ranks in no
+ * pair. */
 static inline unsigned ct_fold_round(const struct ct_env *env, struct ct_fold f,
                                      struct ct_slice own, enum ct_buf sum, struct ct_step *out)
 {

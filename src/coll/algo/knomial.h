@@ -64,7 +64,7 @@ static inline uint32_t ct_knomial_span(const struct ct_env *env, uint32_t place,
     return d < env->n - place ? d : env->n - place;
 }
 
-/* The same for any place. */
+/* Like ct_knomial_span for any place. */
 static inline uint32_t ct_knomial_below(const struct ct_env *env, uint32_t place)
 {
     uint32_t d = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Levels: which ranks stand together, as algorithms composed of others see it (compose.h). Ranks
+ * Levels: which ranks are close together, as compositions of algorithms use it (compose.h). Ranks
  * get places such that the ranks of a group, and the groups of a group above, are neighbours; what
  * is asked is an array away.
  *

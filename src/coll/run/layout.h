@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where blocks are: (buffer, block, chunk) to memory. Chunk c of a block is its elements from
- * c * chunk_elems on, chunk_elems of them or what is left, which may be none. Scratch has a slot
- * of chunk_elems for each of its blocks. Lengths and places of blocks are known to layout.c only,
- * and so is it where an algorithm numbers blocks otherwise than the buffers do (CT_BY_PLACE).
+ * Where blocks are: (buffer, block, chunk) to memory. Chunk c of a block is its elements from c *
+ * chunk_elems on, chunk_elems of them or what is left, which may be none. Scratch has a slot of
+ * chunk_elems for each of its blocks. Only layout.c knows lengths and places of blocks, and the
+ * block numbers of algorithms that number blocks by place (CT_BY_PLACE).
  */
 #ifndef CT_COLL_RUN_LAYOUT_H
 #define CT_COLL_RUN_LAYOUT_H
@@ -48,14 +48,15 @@ static inline void ct_layout_cut(struct ct_layout *l, uint32_t nblk)
 struct ct_part ct_view_part(const struct ct_view *v, const struct ct_slice *s,
                             const struct ct_slice *names, uint32_t i);
 
-/* The slice as an area, whose pieces, at most ct_slice_blocks of them, are put into `pieces`. */
+/* The slice as an area. The pieces of the area, at most ct_slice_blocks of them, are written to
+ * `pieces`. */
 struct ct_area ct_view_area(const struct ct_view *v, const struct ct_slice *s,
                             const struct ct_slice *names, struct ct_piece *pieces);
 
 /* OP: dst = dst op src (or the other way round), block by block. */
 void ct_view_reduce(const struct ct_view *v, const struct ct_reduction *op,
                     const struct ct_step *step);
-/* RX_OP: the same of len_bytes of the message, from its byte `at` on, and src. Its elements are
+/* RX_OP: reduces len_bytes of the message, from its byte `at` on, with src. Its elements are
  * whole. */
 void ct_view_reduce_in(const struct ct_view *v, const struct ct_reduction *op,
                        const struct ct_step *step, size_t at, const char *in, size_t len_bytes);

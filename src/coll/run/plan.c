@@ -212,7 +212,7 @@ static inline void unlock(struct ct_runner *r) CT_RELEASE(ct_runner_guard) CT_UN
     ct_lock_release(&r->lock);
 }
 
-/* A plan of undefined contents but for its memory, which may be none; NULL when out of memory. */
+/* A plan with undefined contents except its memory, which may be none; NULL when out of memory. */
 static struct ct_plan *get(struct ct_runner *r)
 {
     lock(r);

@@ -53,8 +53,8 @@ static struct ct_slot *free_slot(struct ct_strand *s)
     return ct_slot_at(s, ~s->busy);
 }
 
-/* Starts a TX, RX or RX_OP. Nothing is started when there is nothing to move, which both ends see
- * alike, since they name the same blocks. */
+/* Starts a TX, RX or RX_OP. Without bytes to move no transfer starts. Both ends agree on that,
+ * since they name the same blocks. */
 static int start_transfer(struct ct_strand *s, const struct ct_step *step)
 {
     struct ct_run_ctx     *ctx = s->plan->args.ctx;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * coll/run - the runner: executes an algorithm's rounds on real memory. A plan is one collective
- * under way; ct_plan_step moves it on without blocking, whoever calls it. The plan cuts blocks
- * into chunks of S bytes, keeps C chunks in flight, each running the same rounds, and turns steps
- * into matched messages, copies and reductions.
+ * under way; ct_plan_step moves the plan on without blocking. The plan cuts blocks into chunks of S
+ * bytes, keeps C chunks in flight, each running the same rounds, and turns steps into matched
+ * messages, copies and reductions.
  *
  * Chunks: all blocks are cut alike, by the longest one, so a shorter block may have empty chunks;
  * a message without bytes is not sent, which both ends see alike since they name the same blocks
@@ -24,7 +24,7 @@
 #include "dtype/dtype.h"
 #include "p2p/p2p.h"
 
-/* Who takes part, and how messages are kept apart from others. */
+/* The ranks of a collective, and how its messages are kept apart from others. */
 struct ct_shm_coll;
 struct ct_run_ctx {
     struct ct_process  *p;
@@ -52,12 +52,13 @@ struct ct_blocks {
 /* A vector in memory. Cut evenly, it is `count` elements in nblk parts in order, the first
  * count % nblk of them one element longer. */
 struct ct_layout {
-    size_t           elem_bytes;
-    size_t           count; /* 0 where buffers have counts */
-    uint32_t         nblk;
-    size_t           quotient; /* of count by nblk, which the runner fills in with these two */
-    size_t           rest;
-    const uint32_t  *number; /* of a block, by what the algorithm calls it; NULL: the same */
+    size_t   elem_bytes;
+    size_t   count; /* 0 where buffers have counts */
+    uint32_t nblk;
+    size_t   quotient; /* of count by nblk, which the runner fills in with these two */
+    size_t   rest;
+    /* maps an algorithm's block number to the communicator's; NULL: they are equal */
+    const uint32_t  *number;
     struct ct_blocks buf[2]; /* CT_SEND, CT_RECV */
     /* NULL, or where each block of a buffer lies, as spread out as it may: for algorithms that do
      * nothing but to send and receive single blocks. They are not cut. */
@@ -148,8 +149,8 @@ int ct_shm_coll_takes(struct ct_run_ctx *ctx, uint32_t coll, const struct ct_lay
 /* In place of a collective that this rank cannot take part in, for want of memory: the next one is
  * the same on all ranks again, or an error here. */
 void ct_run_skip(struct ct_run_ctx *ctx);
-/* From now on each collective through shared memory, if there is one, ends with `error` here; the
- * other ranks are told, for whom their waits for this one end. */
+/* From now on each collective through shared memory ends with `error` on this rank. The other ranks
+ * that wait for this rank are told and stop waiting. */
 void ct_shm_coll_break(struct ct_run_ctx *ctx, int error);
 /* Of this rank alone; NULL is none. */
 void ct_shm_coll_close(struct ct_shm_coll *shm);

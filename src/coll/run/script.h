@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A script: what one rank does in an operation over a shm_coll, with the algorithm's rounds asked
- * for and every block found. Places are offsets, so that a script serves all calls that differ in
- * their data and in where their buffers are, and in nothing else.
+ * A script: the steps of one rank in an operation over a shm_coll, made from the algorithm's
+ * rounds, with the place of each block. Places are offsets, so that a script serves all calls that
+ * differ only in their data and the addresses of their buffers.
  */
 #ifndef CT_COLL_RUN_SCRIPT_H
 #define CT_COLL_RUN_SCRIPT_H
@@ -31,7 +31,7 @@ struct ct_script_act {
     size_t          len;
 };
 
-/* Zeros are an empty one; who has it frees `acts`. */
+/* All zeros is an empty script; the owner frees `acts`. */
 struct ct_script {
     struct ct_script_act *acts;
     size_t                n, cap;

@@ -5,8 +5,8 @@
 #include "coll/run/run.h"
 #include "pmi/pmi.h"
 
-/* Whom the shared allgather waits for: ranks of the context are processes of the job. Where that is
- * nobody the last one may have been lost right before it opened it. */
+/* The process that the shared allgather waits for: ranks of the context are processes of the job.
+ * If none is missing, the last one may have been lost right before it opened the gate. */
 static struct ct_ep *missing(void *p_)
 {
     struct ct_process *p = p_;
@@ -17,7 +17,7 @@ static struct ct_ep *missing(void *p_)
     return rank < p->job->size && rank != p->job->rank ? ct_ep_get(p, rank) : NULL;
 }
 
-/* Whether it can still be opened. Who is missing is looked after from now on. */
+/* Whether it can still be opened. From now on the process watches the missing one. */
 static int look(struct ct_run_ctx *ctx)
 {
     struct ct_process *p = ctx->p;
@@ -33,7 +33,7 @@ static int look(struct ct_run_ctx *ctx)
     return rc;
 }
 
-/* Where ranks share cores those that are still to come want this one's: it sleeps at the gate at
+/* If ranks share cores, ranks that have not come need this rank's core: it sleeps at the gate at
  * once. What others want of it meanwhile they get a little later. */
 static void make_room(struct ct_process *p, const struct ct_watch *watch)
 {
@@ -63,8 +63,8 @@ static int await(struct ct_run_ctx *ctx, const struct ct_watch *watch)
     return ct_watch_reached(watch) ? CTRAN_SUCCESS : rc;
 }
 
-/* Other threads may poll meanwhile, and sleep; so this one sleeps at the gate alone, and polls now
- * and then, in case that nobody does. */
+/* Other threads may poll and sleep meanwhile. So this thread sleeps at the gate alone, and polls
+ * now and then, in case no other thread does. */
 static int await_beside(struct ct_run_ctx *ctx, const struct ct_watch *watch)
 {
     enum { NAP_NS = 1000000, LOOK_EVERY = 64 }; /* naps: whoever is looked at costs a descriptor */

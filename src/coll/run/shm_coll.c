@@ -19,7 +19,7 @@ enum { LEAST_LONG = 2 << 10 };
  * are one or two, and their rank may have come a little later. */
 enum { LINES = 8 };
 
-/* Polling in vain may cost as much as so many switches before the core is given away. */
+/* A rank polls for as long as this number of switches takes before it gives the core away. */
 enum { SWITCHES = 7 };
 
 static struct ct_shm_coll *shm_coll_new(const struct ct_run_ctx *ctx)
@@ -135,7 +135,8 @@ void ct_run_skip(struct ct_run_ctx *ctx)
 
 /* ---- flags ----------------------------------------------------------------------------------- */
 
-/* What a rank says of itself does not change: who has not heard it yet is merely slower. */
+/* What a rank says about itself does not change; a rank that has not read it yet is merely
+ * slower. */
 void ct_shm_coll_learn_bars(struct ct_shm_coll *b)
 {
     b->barred = true;
@@ -158,7 +159,7 @@ static bool publish(const struct ct_shm_coll *b, _Atomic uint64_t *value, uint64
     return atomic_load_explicit(parked, memory_order_seq_cst) != 0;
 }
 
-/* Who takes a bit sends the nudge. */
+/* The rank that takes a bit sends the nudge. */
 static void rouse(const struct ct_shm_coll *b)
 {
     struct ct_shm_coll_shared *s = b->shared;
@@ -218,10 +219,9 @@ static void look_around(struct ct_shm_coll *b, int here)
     b->looked.done = true;
 }
 
-/* Looks again after some switches: whoever gives a core away writes that to its seat, so a look at
- * one of another core fetches a line from there, and makes it wait for the line in turn. Which core
- * a seat is on changes seldom. Measured, 4 ranks on 2 cores: barrier 1.25 us with looks at each
- * switch. */
+/* Looks again after some switches. A process that gives a core away writes that to its placement
+ * entry; so a look at an entry of another core fetches a line from there, and the other core waits
+ * for the line in turn. The core of an entry changes seldom. */
 static void keep_looking(struct ct_shm_coll *b)
 {
     enum { EVERY = 16 };
@@ -261,7 +261,8 @@ static struct ct_ep *whom(void *ep)
     return ep;
 }
 
-/* Losses that concern context `id`, or 0, end it, and those of `rank`; and that one's errors. */
+/* The wait ends when `rank` is lost, when a loss concerns context `id` (0: no context), or when
+ * `rank` reports an error. */
 static int await_slowly(const struct ct_shm_coll *b, uint64_t id, uint32_t rank,
                         const _Atomic uint64_t *value, uint64_t k)
 {

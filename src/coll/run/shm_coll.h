@@ -10,15 +10,15 @@
  * input is in a part of the rank's bulk memory, which goes round in the same way; input that is
  * longer than a part makes several operations, one a chunk.
  *
- * Invariant: a slot or part is written again only once all ranks are through with what it held.
- * Where every rank reads every other's input, having read it says that all are through with the
- * operation before; elsewhere each rank counts in `done`, and who wants to write looks there when
- * it has nothing better.
+ * Invariant: a slot or part is written again only once all ranks are through with what it held. If
+ * every rank reads the input of all others, a rank that has read it knows that all are through with
+ * the operation before. Otherwise each rank counts in `done`, and a rank that is to write reads
+ * `done` when it has no other evidence.
  *
- * A rank that sleeps is roused by who writes a flag or `done` (struct ct_watch). Who dies ends the
- * waits for it, and only those: there are no shm_colls where all are told of deaths. Whose
- * collective has ended with an error says so: it is out of step from then on, and who waits for it
- * has the error, too.
+ * The writer of a flag or of `done` wakes sleeping ranks (struct ct_watch). The death of a rank
+ * ends the waits for that rank alone. There is no shm_coll if deaths are to end all waits. A rank
+ * whose collective has ended with an error marks itself as broken: it is out of step from then on,
+ * and ranks that wait for it get the error.
  */
 #ifndef CT_COLL_RUN_SHM_COLL_H
 #define CT_COLL_RUN_SHM_COLL_H
@@ -61,7 +61,8 @@ struct ct_shm_coll_slot {
 
 struct ct_shm_coll_member {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t done; /* operations */
-    /* The last one whose exposed input this rank has begun to read. Nobody polls this line. */
+    /* The last collective of which this rank has begun to read exposed input. Nobody polls this
+     * line. */
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t reading;
     /* This rank could not read what was exposed to it last; and whether that was to be foreseen,
      * which stays as it was when the bulk memory was made. Nobody writes to this line as a rule. */
@@ -74,14 +75,14 @@ struct ct_shm_coll_member {
 };
 
 struct ct_shm_coll_shared {
-    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t parked; /* who sleeps, a bit each */
+    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t parked; /* one bit for each rank that sleeps */
     struct ct_shm_coll_member member[];
 };
 
 _Static_assert(sizeof(struct ct_shm_coll_slot) == 4096 + CT_CACHE_LINE,
                "flags do not all share a set of the cache");
 
-/* What calls have in common that have the same script. */
+/* What all calls with one script have in common. */
 struct ct_script_key {
     const struct ct_algo *algo;
     size_t                count, elem_bytes;
@@ -130,13 +131,13 @@ struct ct_shm_coll {
     size_t           kept_bytes;   /* of all of them */
     uint32_t         exposed_mask; /* for exposing, as is all up to `stage`: the rows of
                                             * `exposed` that are in use */
-    bool             exposed_long; /* a owner helps with it */
+    bool             exposed_long; /* an owner helps with it */
     bool             refused;      /* some rank is blind: all know */
     uint32_t         vain, rest;   /* times without exposing, after the last try; left of them */
     uint64_t         blind_k;      /* the last operation that this rank was blind in */
     struct ct_shm_coll_note note;  /* of this rank's input: its slot gets it with the flag */
     uint64_t exposed_k; /* the last operation of this call with input that is exposed, or 0 */
-    uint64_t read_k;    /* the last one whose exposed input this rank has begun to read */
+    uint64_t read_k;    /* the last collective of which this rank has begun to read exposed input */
     struct ct_shm_coll_exposed exposed[CT_SHM_COLL_DEPTH]; /* by row */
     char                      *stage;
     uint32_t local_index[CT_SHM_COLL_RANKS]; /* of each rank, 1 more; 0: not asked for yet */
@@ -169,15 +170,17 @@ void ct_shm_coll_set(const struct ct_shm_coll *b, _Atomic uint64_t *value, uint6
 /* Waits until a value of `rank`'s has reached k: what it did before it was lost still counts. */
 int ct_shm_coll_await(const struct ct_shm_coll *b, uint32_t rank, const _Atomic uint64_t *value,
                       uint64_t k);
-/* The same, whoever else is lost meanwhile. */
+/* Like ct_shm_coll_await, whoever else is lost meanwhile. */
 int ct_shm_coll_outwait(const struct ct_shm_coll *b, uint32_t rank, const _Atomic uint64_t *value,
                         uint64_t k);
-/* The same until `rank` is through with operation k, with care for ranks that share cores. */
+/* Like ct_shm_coll_outwait until `rank` is through with operation k, with care for ranks that share
+ * cores. */
 int ct_shm_coll_await_done(struct ct_shm_coll *b, uint32_t rank, uint64_t k);
-/* The same for a flag of operation k, with care for ranks that share cores. exchange: nobody comes
- * out of it before all have put in their part. Of the input the first len_bytes are to be read. */
+/* Like ct_shm_coll_await_done for a flag of operation k, with care for ranks that share cores.
+ * exchange: no rank leaves before all ranks have written their part. Of the input the first
+ * len_bytes are to be read. */
 int ct_shm_coll_await_input(struct ct_shm_coll *b, uint32_t rank, bool exchange, size_t len_bytes);
-/* Counts input of a rank that this one reads whatever the root is: it may take a seat beside it. */
+/* Counts input of `rank` that this rank reads whatever the root is: it may move next to `rank`. */
 void ct_shm_coll_place_beside(const struct ct_shm_coll *b, uint32_t rank, size_t len_bytes);
 /* Input that another rank may have exposed. */
 struct ct_shm_coll_attached {
@@ -208,7 +211,7 @@ void ct_shm_coll_conclude(struct ct_shm_coll *b, const struct ct_shm_coll_poll *
 bool ct_shm_coll_exposes(struct ct_shm_coll *b, const struct ct_run_args *args);
 /* Exposes what would be put in at byte `at` of a part. */
 void ct_shm_coll_expose(struct ct_shm_coll *b, const char *from, size_t at, size_t len_bytes);
-/* The end of a collective that was `rc` up to now: nobody reads what was exposed any more. */
+/* Ends a collective that has the result `rc` so far: waits until no rank reads exposed memory. */
 int  ct_shm_coll_take_back(struct ct_shm_coll *b, int rc);
 void ct_shm_coll_expose_end(struct ct_shm_coll *b);
 /* Reads from byte `at` of the part on. */

@@ -8,25 +8,26 @@
  *                                           in stages that stay in the cache
  *     waits for that                 <-     done
  *
- * Two ranks expose what is long: that saves one of two copies. What is short is better put in,
- * since its owner has just written it: a reader would wait for each line that comes out of the
- * owner's cache, where a copy sends many at a time.
+ * Two ranks expose what is long: that saves one of two copies. Short input is copied into the
+ * shm_coll, since its owner has just written it: a reader would wait for each line that comes out
+ * of the owner's cache, while a copy sends many lines at a time.
  *
  * More ranks expose to save the copy, of which a shm_coll takes two for each block that one rank
  * alone reads. All do or none, in one operation for all of the input; parts are not in the way.
- * They go by lengths. A bcast is put in: ranks on several cores that read the same pages of one
- * root take turns at the kernel's count of each page's users.
+ * They go by lengths. The data of a bcast are copied into the shm_coll: ranks on several cores that
+ * read the same pages of one root wait for each other at the kernel's count of each page's users.
  *
- * Where the input cannot be read, the reader asks for its part as a message, which comes while its
+ * If the input cannot be read, the reader asks for its part as a message, which comes while its
  * owner waits. It says so to its owner, or of more than two ranks to all, in a note; they do not
  * expose then but now and then, ever less often, until it reads again: it may have been that memory
- * alone. What is known of a transport is said beforehand.
+ * alone. Ranks tell each other beforehand what their transports can do.
  *
- * After an error a owner recalls what it has exposed: who has not begun to read does not any more,
- * and the others, if they live, are waited for. A reader says that it begins before it looks
- * whether it may, a owner that it recalls before it looks who reads: one of them sees the other.
- * A owner that takes a reader for dead or failed does not wait, though that one may live: nothing
- * is written to what is exposed, and who reads it looks again when it has read.
+ * After an error an owner recalls what it has exposed. A reader that has not begun does not begin
+ * any more; the owner waits for the others, if they live. A reader announces that it begins before
+ * it checks whether it may; an owner announces the recall before it checks who reads. So one of
+ * them sees the other. An owner that takes a reader for dead does not wait for it, although the
+ * reader may live: exposed memory is not written by the reader, and the reader checks again after
+ * it has read.
  */
 #define CT_FOLDER "run"
 #include <stdlib.h>
@@ -94,7 +95,7 @@ void ct_shm_coll_expose_begin(struct ct_shm_coll *b)
     }
 }
 
-/* Whether it is too early to expose again where somebody could not read what was exposed last. */
+/* Whether it is too early to expose again, after a reader could not read what was exposed last. */
 static bool rests(struct ct_shm_coll *b, bool blind)
 {
     enum { FIRST = 16, MOST = 4096 };
@@ -180,7 +181,8 @@ void ct_shm_coll_expose(struct ct_shm_coll *b, const char *from, size_t at, size
     b->exposed_long = b->exposed_long || len_bytes >= (size_t)b->ctx->p->cfg.shm_share;
 }
 
-/* What is short is read before this rank would have found out that nobody sends it anything. */
+/* Polls for as long as reading short input takes, before the rank concludes that no message
+ * comes. */
 static void poll_for(const struct ct_shm_coll *b, const _Atomic uint64_t *done)
 {
     enum { TIMES = 8 }; /* as long as for short input: it is that many lines and more */

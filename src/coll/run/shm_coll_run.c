@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives over a shm_coll (shm_coll.h). The same algorithms as those of the stepper of run.c,
- * but nothing is sent, and their rounds become scripts (script.h), which are played here. Short
- * calls come again and again: their scripts are kept.
+ * Collectives over a shm_coll (shm_coll.h). The algorithms are those that the stepper of run.c
+ * executes, but nothing is sent: their rounds become scripts (script.h), which are executed here.
+ * Short calls come again and again: their scripts are kept.
  *
  * Where a vector is longer than what can be put in at a time, its blocks are cut into chunks as the
  * stepper cuts them, one operation each; an algorithm of two shots makes two of each.
@@ -93,7 +93,7 @@ static void copy(char *dst, const char *src, size_t len)
     }
 }
 
-/* Into a slot, all of whose lines another core has read: they are asked for at once. */
+/* Copies into a slot, all of whose lines another core has read: they are prefetched at once. */
 static void put(char *dst, const char *src, size_t len)
 {
     enum { LEAST = CT_CACHE_LINE };
@@ -231,7 +231,7 @@ static int play_long(struct operation *o, const struct ct_script_act *a)
     }
 }
 
-/* Of an operation whose input is long. */
+/* Executes an operation with long input. */
 static int play_all_long(struct operation *o, const struct ct_script_act *acts, size_t n)
 {
     int rc = CTRAN_SUCCESS;
@@ -292,7 +292,7 @@ static int play_shot(struct operation *o, const struct ct_script_act *acts, size
     return rc;
 }
 
-/* Rounds `from` to `to` of a chunk, whose acts are added to the script. */
+/* Executes rounds `from` to `to` of a chunk and adds their acts to the script. */
 static int write_and_play(struct operation *o, uint32_t from, uint32_t to)
 {
     struct ct_script *s = &o->shm->script;
@@ -413,7 +413,7 @@ static int begin(struct ct_run_args *args, size_t tmp_bytes)
     return rc == CTRAN_SUCCESS ? ct_reduction_begin(&args->op) : rc;
 }
 
-/* Who is always last finds all flags there already, and still owes the others answers. */
+/* A rank that is always last finds all flags set already, and still has to answer messages. */
 static void drive_now_and_then(struct ct_shm_coll *b)
 {
     enum { EVERY = 64 };

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a launch of a kernel says to it, shared by C (which fills it in, gpu/kernels.c) and CUDA
- * (which reads it, *.cu here), and where everything lies in a workspace.
+ * The arguments of a kernel, shared by C (which fills them in, gpu/kernels.c) and CUDA (which reads
+ * them, *.cu here), and the layout of a workspace.
  *
  * Each rank has a workspace in its device's memory that all ranks of the communicator map. It is
  * divided into channels; block b of a kernel uses channel b alone, so blocks of one launch never
  * wait for each other. In a channel each ordered pair of ranks has a stream of numbered items: item
  * s (from 1 on) goes through slot s mod CT_KERNEL_WINDOW at the receiver, and may be sent once the
- * receiver has said that it is through with item s - CT_KERNEL_WINDOW. Whoever is sent to has the
- * slots, so kernels write to peers and read only their own memory. The numbers live in the
- * workspace and are advanced by the kernels, so that a replayed graph goes on where it stopped;
+ * receiver has said that it is through with item s - CT_KERNEL_WINDOW. The slots are in the
+ * receiver's memory, so kernels write to peers and read only their own memory. The numbers live in
+ * the workspace and are advanced by the kernels, so that a replayed graph goes on where it stopped;
  * they wrap at 2^32.
  *
  * An item is of one of two kinds, which share the numbers but not the slots:
@@ -131,7 +131,7 @@ struct ct_kernel_layout {
     uint64_t flagged_at, bulk_at;
 };
 
-/* What all launches of a communicator have in common, but for `finishes`. */
+/* The fields that all launches of a communicator share, except `finishes`. */
 struct ct_kernel_comm {
     uint32_t                rank, size;
     struct ct_kernel_layout layout;

@@ -2,12 +2,12 @@
 /*
  * Direct kernels: how ranks open their memory to each other, and wait (args.h).
  *
- * Why nobody waits for ever: the first block opens what there is to be opened before anything is
- * waited for. Of messages, who uses memory says that it is through as soon as it is, whatever other
- * peers do; in a collective, to which all ranks come, when it is through with all of it. So a
- * kernel ends once its peers have come as far as theirs; the last block alone waits for those to
- * whom memory is open, behind all that this rank does for others. In a broadcast a block waits for
- * its like on the root, too, which waits for nothing but open memory.
+ * Why no wait is without end: the first block opens all memory before any block waits. Of messages,
+ * who uses memory says that it is through as soon as it is, whatever other peers do; in a
+ * collective, to which all ranks come, when it is through with all of it. So a kernel ends once its
+ * peers have come as far as theirs; the last block alone waits for those to whom memory is open,
+ * behind all that this rank does for others. In a broadcast a block waits for its like on the root,
+ * too, which waits for nothing but open memory.
  *
  * After an abort who waits for a peer's memory does not go on waiting, touches nothing, and says
  * that it is through. But a peer may be in the middle of it. What is open to one that lives is not
@@ -206,7 +206,7 @@ CT_DEV bool may_leave(struct channel *ch, uint32_t p, uint32_t *spins)
     return let_go == nullptr || in(load_host(let_go), p);
 }
 
-/* By the last block: those to whom memory was open are through with it. */
+/* By the last block: the peers to which memory was open are through with it. */
 CT_DEV void close_memory(struct channel *ch, uint32_t open)
 {
     const struct ct_kernel_comm *comm = ch->comm;
@@ -218,7 +218,7 @@ CT_DEV void close_memory(struct channel *ch, uint32_t open)
             while (!(through = load_flag(&pair->done) == pair->opened + 1) &&
                    !may_leave(ch, p, &spins)) {
             }
-            if (!through) { /* who comes later finds it closed */
+            if (!through) { /* a rank that comes later finds the memory closed */
                 store_flag(&pair_with(comm, p, comm->rank)->ready, pair->opened);
             }
             pair->opened++;

@@ -2,9 +2,10 @@
 /*
  * Puts a call of a kernel on a stream. One that is started early is on the device by the time that
  * the kernel before it on the stream has ended; it waits for that itself (begin_kernel in
- * port.cuh). Ours let it in when they wait for nobody any more, so that it takes no place that they
- * need. Eager calls are no graphs of one kernel whose arguments are set for each call: the driver
- * takes less time for that, but such a graph does not start early.
+ * port.cuh). Kernels of this library let the next one in when they wait for no peer any more, so
+ * that it takes no place that they need. Eager calls are no graphs of one kernel whose arguments
+ * are set for each call: the driver takes less time for that, but such a graph does not start
+ * early.
  */
 #define CT_FOLDER "gpu"
 #include "gpu/gpu.h"

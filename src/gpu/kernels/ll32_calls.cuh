@@ -174,8 +174,8 @@ CT_DEV uint32_t item_from(const struct ll32_run<M> &r, uint32_t p, uint32_t step
     return r.n->got[p] + step * kinds_from(*r.a, p) + 1 + (result && in(r.a->from, p));
 }
 
-/* Whether a call's items all fit into the window: then there is room for them before the first, and
- * peers hear but once what the block is through with. */
+/* Whether all items of a call fit into the window: then there is room for them before the first
+ * one, and peers are told only once how far the block is. */
 CT_DEV bool fits_window(const struct ct_kernel_short &a)
 {
     return a.steps * 2u <= CT_KERNEL_WINDOW;

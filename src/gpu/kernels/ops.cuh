@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The operators on vectors of 16 bytes: combine<type, operator>(a, b) is a op b, element by
- * element, with the results that dtype/dtype.h promises of the host's kernels, bit for bit but for
- * NaNs.
+ * element, with the results that dtype/dtype.h promises of the host's kernels, bit for bit except
+ * for NaNs.
  */
 #ifndef CT_GPU_KERNELS_OPS_H
 #define CT_GPU_KERNELS_OPS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the kernels ask of the machine: vectors of 16 bytes, words that other devices write or read
- * meanwhile, and the 16-bit formats. PTX for nvcc; for a compiler of the host, what does the same
- * in the emulation. Nothing else in the kernels differs between the two.
+ * meanwhile, and the 16-bit formats. PTX for nvcc; for a compiler of the host, functions with the
+ * same effect in the emulation. Nothing else in the kernels differs between the two.
  *
  * Scope is the system throughout, since peers are other devices. A flagged line is two words of 8
  * bytes, each of which arrives whole (PTX ISA, memory consistency model: vector accesses are a set

@@ -119,7 +119,7 @@ struct ct_ib_port {
     struct ct_ib_where       where; /* as the peers see it */
     uint32_t                 max_inline, max_reads;
     bool                     coherent; /* its atomics are atomic to the processors' */
-    bool                     up, dead; /* dead: the device has failed for good */
+    bool                     up, dead; /* dead: the device has failed and does not come back */
     struct ct_ib_qp        **qps;      /* by number, a hash with open addressing */
     uint32_t                 qps_mask, nqps;
     uint32_t                 nmade;       /* queue pairs */
@@ -183,9 +183,9 @@ struct ct_ib_qp {
 
 /* The queue pairs of one path. */
 struct ct_ib_qpset {
-    struct ct_list     node; /* of those that nobody wants any more */
+    struct ct_list     node; /* in the list of connections that are no longer used */
     struct ct_ib      *t;
-    struct ct_ib_peer *peer; /* NULL: nobody's */
+    struct ct_ib_peer *peer; /* NULL: free */
     uint8_t            path;
     uint32_t           n, depth;
     uint32_t           markers; /* queue pairs that are not drained */
@@ -234,8 +234,8 @@ enum ct_ib_phase {
 
 /* A write that has a number, until it is acknowledged. */
 struct ct_ib_write {
-    struct ct_net_rma *rma;    /* NULL: none of this number is under way */
-    struct ct_ib_op   *op;     /* whose part it is; NULL: it is all of a short put */
+    struct ct_net_rma *rma; /* NULL: none of this number is under way */
+    struct ct_ib_op   *op; /* the put of which this is a part; NULL: this is a complete short put */
     struct ct_ib_era  *era;    /* of a short put */
     uint64_t           offset; /* of the segment in the operation */
     uint32_t           len_bytes;
@@ -272,7 +272,7 @@ struct ct_ib_peer {
     struct ct_ib_addr          addr; /* as it is now */
     const struct ct_ib_limits *limits;
     enum ct_ib_phase           phase;
-    bool                       left;    /* it has said BYE */
+    bool                       left;    /* the peer has sent BYE */
     bool                       refused; /* the epoch ends by an operation that was refused */
     bool                       parking; /* DRAINING: the connection rests afterwards */
     /* the connection */
@@ -331,7 +331,7 @@ void ct_ib_peer_on_park(struct ct_ib_peer *peer, uint32_t epoch);
 void ct_ib_peer_park(struct ct_ib_peer *peer);
 /* Reports its loss and drops all. In progress. */
 void ct_ib_peer_lose(struct ct_ib_peer *peer, int why);
-/* Drops all that is under way, and calls nobody but completions. */
+/* Drops all that is under way and calls no functions except completions. */
 void ct_ib_peer_quit(struct ct_ib_peer *peer, int why);
 /* What is due at this time. */
 void ct_ib_peer_timer(struct ct_ib_peer *peer, uint64_t now);
@@ -410,7 +410,7 @@ struct ct_ib_memory {
     uint64_t       base, len_bytes;
     uint64_t       buffer_id; /* of device memory; 0: of the host */
     uint32_t       uses;
-    bool           keeps; /* stays registered while nobody uses it */
+    bool           keeps; /* stays registered while it is not in use */
     struct ibv_mr *mr[CT_IB_MAX_PORTS];
 };
 

@@ -87,7 +87,7 @@ static uint64_t buffer_at(const struct ct_ib *t, uint64_t base, struct ct_gpu_pl
     return place->buffer_id;
 }
 
-/* Those that nobody uses, beyond what CTRAN_MEM_CACHE allows. */
+/* Unused registrations, beyond what CTRAN_MEM_CACHE allows. */
 static void trim(struct ct_ib *t)
 {
     struct ct_list *node = t->memories.prev;

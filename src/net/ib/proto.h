@@ -4,8 +4,9 @@
  *
  *   address    the ports of the rank and their datagram queue pairs
  *   datagrams  (struct ct_ib_cm, UD) make connections, make them anew after a failure, ask whether
- *              a path works, and tell of addresses that have changed. Each carries a keyed hash by
- *              the job's key, so nobody else is answered. They may be lost; their senders repeat.
+ *              a path works, and tell of addresses that have changed. Each carries a
+ *              keyed hash by the job's key; others get no answer. They may be lost; their senders
+ *              repeat.
  *   messages   (struct ct_ib_head, RC, the control queue pair) are numbered
  *   writes     (RC, the data queue pairs) are numbered in their immediates: order.h
  *

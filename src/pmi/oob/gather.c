@@ -6,7 +6,8 @@
 
 #include "pmi/oob/gather.h"
 
-/* From this size of a block on, the ring: neighbours only, all links carry the same. */
+/* From this block size on, the ring: only neighbours exchange, and all links carry the same
+ * load. */
 enum { RING_FROM = 1 << 20, RING_NODES = 4 };
 
 const struct ct_algo *ct_oob_algo(const char *name, uint32_t nnodes, size_t block_bytes)
@@ -156,7 +157,7 @@ static bool known(const struct ct_gather *g, uint32_t index)
     return false;
 }
 
-/* Everyone whom a round names. */
+/* All peers of all rounds. */
 static int find_peers(struct ct_gather *g)
 {
     for (uint32_t r = 0; r < g->nrounds; r++) {

@@ -61,14 +61,15 @@ void ct_gather_begin(struct ct_gather *g);
 void ct_gather_close(struct ct_gather *g);
 /* Sends what may be sent; ends when all is here and gone. */
 void ct_gather_go_on(struct ct_gather *g);
-/* Peers without a connection, or whose messages are awaited: how many, and the first. */
+/* The number of peers without a connection or with an awaited message, and the first of them. */
 uint32_t ct_gather_missing(const struct ct_gather *g, uint32_t *first);
 
 /* peers.c: connections. */
 int             ct_peers_open(struct ct_gather *g);
 void            ct_peers_close(struct ct_gather *g);
 struct ct_peer *ct_peers_find(struct ct_gather *g, uint32_t index);
-/* A connection that was accepted has said that it is this node's. CTRAN_ERR_ARG: not expected. */
+/* The other end of an accepted connection has said that it belongs to this node. CTRAN_ERR_ARG: not
+ * expected. */
 int ct_peers_adopt(struct ct_gather *g, struct ct_link *link, uint32_t index);
 /* What its connections do with frames and their ends, also those accepted, once adopted. */
 int   ct_peers_message(struct ct_link *link, const struct ct_frame *f, const void *body);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An agent: takes the records of its node's ranks, exchanges them with the other agents, and tells
- * its ranks where the table is. Whoever connects is a stranger until he has proved that he holds
- * the key, and then a guest, who says what he is: a rank, by a record for a slot of this node, or
+ * its ranks where the table is. A new connection is a stranger until it has proved that it holds
+ * the key, and then a guest, which says what it is: a rank, by a record for a slot of this node, or
  * an agent.
  *
- * Strangers have a while for their proof, and so many places: after a moment the oldest gives way
- * to the newest, so that those who say nothing keep nobody out. A friend who had to go tries again.
+ * Strangers have a limited time for their proof, and a limited number of places: after a moment the
+ * oldest is closed for the newest, so that silent strangers keep no peer out. A friend who had to
+ * go tries again.
  */
 #define CT_FOLDER "pmi"
 #include <stdlib.h>
@@ -204,7 +205,7 @@ static const struct ct_wire_conn_ops ops = {
     .closed = on_closed,
 };
 
-/* The stranger who has had the most time goes; false: that is too little, or there is none. */
+/* Closes the stranger that has had the most time; false: that is too little, or there is none. */
 static bool drop_oldest(struct ct_oob_node *n)
 {
     struct ct_link *oldest = CT_LIST_ENTRY(n->strangers.next, struct ct_link, node);

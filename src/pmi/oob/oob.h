@@ -5,11 +5,10 @@
  *
  * Each node has an agent. Its ranks connect to it and send their records; the agents find each
  * other through the store and run an allgather over sockets of their own, a node's records being
- * one block. Which agent sends what to whom in which round is the business of coll/algo, the same
- * functions that collectives run: the bidirectional ring, Bruck's algorithm or the binomial tree.
- * When the table is complete the agent says where it is, and its ranks map it, read-only. So the
- * work of a rank does not grow with their number, nor do an agent's connections but by the
- * logarithm.
+ * one block. Which agent sends what in which round is decided by coll/algo, whose functions the
+ * collectives run as well: the bidirectional ring, Bruck's algorithm or the binomial tree. When the
+ * table is complete the agent says where it is, and its ranks map it, read-only. So the work of a
+ * rank does not grow with their number, nor do an agent's connections but by the logarithm.
  *
  *   gather.c   an allgather between agents, run over their sockets      peers.c   those sockets
  *   node.c     an agent                                                  rank.c    a rank
@@ -63,7 +62,7 @@ struct ct_oob_terms {
     struct ct_store          *store;
     const struct ct_auth_key *key;
     struct ct_oob_shape       shape;
-    const char               *name; /* of this exchange, the same everywhere */
+    const char               *name; /* of this exchange, equal everywhere */
     const struct ct_algo     *algo;
     uint32_t                  limit_ms; /* for all of it */
     /* Where other agents reach this host, if not where it listens; the port is filled in. They try

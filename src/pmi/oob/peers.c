@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An agent's connections to its peers. Of two, the one with the lower number connects: it learns
- * the other's address from the store and tries until it is there. A connection that is lost once
- * blocks have gone over it ends the exchange, for nobody knows which of them arrived.
+ * the other's address from the store and tries until it is there. A connection that is lost after
+ * blocks have gone over it ends the exchange, as no end knows which of them arrived.
  */
 #define CT_FOLDER "pmi"
 #include <stdio.h>

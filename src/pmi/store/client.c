@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The client: which server has a key, and requests with their deadlines. A request that waits is
- * given a little more time here than at the server, whose word on it is the better one.
+ * The client: which server has a key, and requests with their deadlines. A request that waits gets
+ * a little more time here than at the server, since the server's answer says more.
  */
 #include <stdlib.h>
 #include <string.h>

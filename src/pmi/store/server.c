@@ -6,7 +6,7 @@
  * of the key (pmi/wire); after a moment the oldest gives way to the newest, so that slow ones
  * cannot keep the others out. What a holder of the key can do is bounded, too: bytes of a request,
  * requests that wait, memory of all keys, and output that he does not read. When holders of the key
- * have all places, newcomers are turned away at once: their clients say so, and try again.
+ * have all places, new connections are closed at once: their clients report that, and try again.
  */
 #define CT_FOLDER "pmi"
 #include <inttypes.h>
@@ -174,7 +174,7 @@ static const struct ct_wire_conn_ops ops = {
     .closed = on_closed,
 };
 
-/* The stranger who has had the most time goes; false: that is too little, or there is none. */
+/* Closes the stranger that has had the most time; false: that is too little, or there is none. */
 static bool drop_oldest(struct ct_store_server *s)
 {
     struct client *c = CT_LIST_ENTRY(s->strangers.next, struct client, node);

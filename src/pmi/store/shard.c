@@ -2,8 +2,8 @@
 /*
  * One server as a client sees it: a connection that is made when a request needs it and made again,
  * after a pause that grows, as long as requests wait. Requests that had gone out when a connection
- * was lost are answered with CTRAN_ERR_SYSTEM, since nobody knows whether they were done; those
- * that had not, or that change nothing, stay.
+ * was lost are answered with CTRAN_ERR_SYSTEM, since it is not known whether they were carried out;
+ * requests that had not gone out, or that change nothing, stay.
  */
 #define CT_FOLDER "pmi"
 #include <stdlib.h>

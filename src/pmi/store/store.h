@@ -158,11 +158,11 @@ void ct_store_close(struct ct_store *store);
  * CTRAN_ERR_NO_MEM; then there is no answer. LIST asks one server of `shard`, see below. */
 int ct_store_ask(struct ct_store *store, const struct ct_store_request *req, ct_store_fn fn,
                  void *arg);
-/* The same of a certain server, whatever the key. */
+/* Like ct_store_ask of a certain server, whatever the key. */
 int ct_store_ask_shard(struct ct_store *store, uint32_t shard, const struct ct_store_request *req,
                        ct_store_fn fn, void *arg);
 /* Requests under way with this arg are given up without an answer: nothing comes of them that could
- * find it gone. What they ask may be done all the same. */
+ * find it gone. The servers may still carry out the requests. */
 void ct_store_forget(struct ct_store *store, const void *arg);
 
 /* Which of n servers has the key. */
@@ -173,8 +173,8 @@ uint32_t ct_store_shard_of(struct ct_bytes key, uint32_t nservers);
 bool ct_store_next_key(struct ct_bytes *rest, struct ct_bytes *key);
 
 /* Asks and runs the loop until the answer is there; the reply's value is in memory that the caller
- * frees (NULL if empty). Not from a callback. Returns the reply's status; CTRAN_ERR_PENDING where
- * somebody has stopped the loop before (ct_loop_stop_init). */
+ * frees (NULL if empty). Not from a callback. Returns the reply's status; CTRAN_ERR_PENDING if the
+ * loop was stopped before (ct_loop_stop_init). */
 int ct_store_call(struct ct_store *store, const struct ct_store_request *req,
                   struct ct_store_reply *reply, void **memory);
 int ct_store_call_shard(struct ct_store *store, uint32_t shard, const struct ct_store_request *req,

@@ -28,7 +28,7 @@ static void entry_drop(struct ct_table *t, struct ct_entry *e)
     free(e);
 }
 
-/* An entry stays while it has a value or somebody waits. */
+/* An entry stays while it has a value or a waiter. */
 static void entry_settle(struct ct_table *t, struct ct_entry *e)
 {
     if (e->version == 0 && ct_list_empty(&e->waiters)) {
@@ -99,7 +99,7 @@ static bool is_due(const struct ct_waiter *w, const struct ct_entry *e)
            (w->op == CT_STORE_WATCH && e->version != w->number);
 }
 
-/* The key has changed: answers those to whom that matters. */
+/* The key has changed: answers the waiters for which the change matters. */
 static void tell(struct ct_table *t, struct ct_entry *e)
 {
     struct ct_store_reply r = reply_of(e);

@@ -424,7 +424,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-/* Room for a frame of so many bytes: within the limit, or nothing else waits. */
+/* Room for a frame of this size: it is within the limit, or no other frame waits. */
 static bool has_room(struct ct_wire_conn *c, size_t bytes)
 {
     if (!ct_wire_conn_is_ready(c)) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A listening socket on the loop: whoever serves strangers, the store and the agents, has one. */
+/* A listening socket on the loop, for servers that strangers may connect to: the store and the
+ * agents. */
 #define CT_FOLDER "pmi"
 #include <errno.h>
 #include <string.h>

@@ -50,7 +50,7 @@ struct ct_loop {
     unsigned char          *scratch; /* where bytes land before they are taken apart */
     struct ct_traffic_count sent[CT_TRAFFIC_KINDS];
     uint64_t                seed; /* for jitter */
-    struct ct_loop_stop    *stop; /* NULL: nobody stops it */
+    struct ct_loop_stop    *stop; /* NULL: the loop is never stopped */
 };
 
 /* CTRAN_ERR_NO_MEM. */
@@ -73,7 +73,7 @@ bool ct_loop_until(struct ct_loop *loop, const bool *done);
 
 struct timeval ct_wire_timeval(uint32_t ms);
 
-/* An address as it travels: 20 bytes, in the same form on every machine. */
+/* An address as it is sent: 20 bytes, in one form on all machines. */
 struct ct_addr {
     uint8_t family; /* 4 or 6 */
     uint8_t zero;
@@ -110,7 +110,8 @@ int ct_wire_listen(const struct ct_loop *loop, struct ct_addr *a, int *fd);
 enum ct_room {
     CT_ROOM_FREE,  /* one more may come */
     CT_ROOM_LATER, /* not now: it waits in line */
-    CT_ROOM_FULL,  /* nobody knows when: it is told so at once, by the end of its connection */
+    /* room may never come: the connecting end learns this by the end of its connection */
+    CT_ROOM_FULL,
 };
 
 /* A listening socket that accepts from the loop. Where there is no room for one more, or
@@ -123,14 +124,14 @@ struct ct_listener {
     bool                 resting, told;
     /* Whether one more may come; makes room if it can. `scarce`: descriptors have run out. */
     enum ct_room (*room)(void *arg, bool scarce);
-    /* Takes over the socket of somebody who has connected. */
+    /* Takes over the socket of an accepted connection. */
     void (*accepted)(void *arg, int fd);
     void *arg;
 };
 
-/* For how long a stranger is not sent away in favour of another: whoever holds the key needs less
- * for his proof, so that those who come in a crowd get through, and strangers cannot drive each
- * other, and everybody else, out. */
+/* A new connection is not closed in favour of another for this time. A holder of the key proves it
+ * in less. So many peers that connect at once all get in, and strangers cannot drive out each other
+ * or the peers. */
 enum { CT_WIRE_FAIR_MS = 250 };
 
 /* Fields room, accepted and arg are the owner's to set before. CTRAN_ERR_SYSTEM (logged),
@@ -169,7 +170,7 @@ struct ct_wire_conn_ops {
     void (*closed)(struct ct_wire_conn *c, int code, const char *why);
 };
 
-/* Fields are conn.c's own, but for those that the owner sets after opening. */
+/* All fields belong to conn.c, except those that the owner sets after opening. */
 struct ct_wire_conn {
     const struct ct_wire_conn_ops *ops;
     struct ct_loop                *loop;
@@ -186,7 +187,7 @@ struct ct_wire_conn {
     unsigned char                  head[CT_FRAME_BYTES];
     uint8_t                        head_len;
     bool                           connecting, body_own;
-    struct ct_frame                frame; /* whose body is arriving */
+    struct ct_frame                frame; /* the frame whose body is arriving */
     unsigned char                 *body;
     uint32_t                       body_have;
 };
@@ -220,7 +221,8 @@ bool ct_wire_conn_is_ready(const struct ct_wire_conn *c);
 int ct_wire_conn_send(struct ct_wire_conn *c, uint8_t type, uint64_t id, const void *a,
                       size_t a_len, const void *b, size_t b_len, bool attach);
 
-/* The same with a body of up to two pieces, neither copied; the second may be empty. */
+/* Like ct_wire_conn_send with a body of up to two pieces, neither copied; the second may be
+ * empty. */
 int ct_wire_conn_send_pieces(struct ct_wire_conn *c, uint8_t type, uint64_t id, void *const at[2],
                              const size_t len[2]);
 
