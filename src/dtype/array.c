@@ -22,7 +22,7 @@ struct step {
     size_t    size;       /* of the dimension */
 };
 
-static bool scale(ptrdiff_t elements, ptrdiff_t extent, ptrdiff_t *bytes)
+static bool array_scale(ptrdiff_t elements, ptrdiff_t extent, ptrdiff_t *bytes)
 {
     return !__builtin_mul_overflow(elements, extent, bytes);
 }
@@ -37,8 +37,9 @@ static int add_dimension(const struct ct_dtype *inner, ptrdiff_t extent, const s
     if (d == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    if (!scale((ptrdiff_t)s->size, extent, &all.ub_bytes) || !scale(s->at, extent, &at) ||
-        !scale(s->stride, extent, &stride) || !scale(s->last_at, extent, &last_at)) {
+    if (!array_scale((ptrdiff_t)s->size, extent, &all.ub_bytes) ||
+        !array_scale(s->at, extent, &at) || !array_scale(s->stride, extent, &stride) ||
+        !array_scale(s->last_at, extent, &last_at)) {
         free(d);
         return CTRAN_ERR_COUNT;
     }
@@ -50,8 +51,8 @@ static int add_dimension(const struct ct_dtype *inner, ptrdiff_t extent, const s
 }
 
 /* All dimensions, of which `step` tells. */
-static int build(int ndims, int order, const struct ct_dtype *old, struct ct_derived **out,
-                 struct step (*step)(const void *args, int dim), const void *args)
+static int array_build(int ndims, int order, const struct ct_dtype *old, struct ct_derived **out,
+                       struct step (*step)(const void *args, int dim), const void *args)
 {
     const struct ct_dtype *inner = old;
     for (int i = 0; i < ndims; i++) {
@@ -71,8 +72,8 @@ static int build(int ndims, int order, const struct ct_dtype *old, struct ct_der
 }
 
 /* Makes the contents of the result, which is dropped if that fails. */
-static int describe(struct ct_derived *d, int combiner, size_t nints, size_t ncounts,
-                    const struct ct_dtype *old)
+static int array_describe(struct ct_derived *d, int combiner, size_t nints, size_t ncounts,
+                          const struct ct_dtype *old)
 {
     int rc = ct_contents_init(&d->contents, combiner, nints, ncounts, 1);
     if (rc != CTRAN_SUCCESS) {
@@ -98,9 +99,9 @@ int ct_dtype_subarray(const struct ct_subarray *a, const struct ct_dtype *old,
 {
     struct ct_derived *d;
     size_t             n = (size_t)a->ndims;
-    int                rc = build(a->ndims, a->order, old, &d, subarray_step, a);
+    int                rc = array_build(a->ndims, a->order, old, &d, subarray_step, a);
     if (rc == CTRAN_SUCCESS) {
-        rc = describe(d, CTRAN_COMBINER_SUBARRAY, 2, 3 * n, old);
+        rc = array_describe(d, CTRAN_COMBINER_SUBARRAY, 2, 3 * n, old);
     }
     if (rc != CTRAN_SUCCESS) {
         return rc;
@@ -118,7 +119,7 @@ int ct_dtype_subarray(const struct ct_subarray *a, const struct ct_dtype *old,
 
 /* The rank's place in dimension i of the grid of processes, whose last dimension varies fastest in
  * either order. */
-static ctran_count_t place(const struct ct_darray *a, int i)
+static ctran_count_t array_place(const struct ct_darray *a, int i)
 {
     int faster = 1;
     for (int j = i + 1; j < a->ndims; j++) {
@@ -130,7 +131,7 @@ static ctran_count_t place(const struct ct_darray *a, int i)
 /* What is not distributed is a block for one process. */
 static struct step block_step(const struct ct_darray *a, int i, ctran_count_t len)
 {
-    ctran_count_t size = a->gsizes[i], at = len * place(a, i);
+    ctran_count_t size = a->gsizes[i], at = len * array_place(a, i);
     ctran_count_t left = size > at ? size - at : 0;
     return (struct step){.len = (size_t)(len < left ? len : left),
                          .reps = 1,
@@ -141,7 +142,7 @@ static struct step block_step(const struct ct_darray *a, int i, ctran_count_t le
 /* Blocks of `len` are dealt round; the last of all may be shorter. */
 static struct step cyclic_step(const struct ct_darray *a, int i, ctran_count_t len)
 {
-    ctran_count_t size = a->gsizes[i], me = place(a, i), round = a->psizes[i];
+    ctran_count_t size = a->gsizes[i], me = array_place(a, i), round = a->psizes[i];
     ctran_count_t whole = size / len, mine = whole > me ? (whole - me - 1) / round + 1 : 0;
     struct step   s = {.len = (size_t)len,
                        .reps = (size_t)mine,
@@ -175,9 +176,9 @@ int ct_dtype_darray(const struct ct_darray *a, const struct ct_dtype *old,
 {
     struct ct_derived *d;
     size_t             n = (size_t)a->ndims;
-    int                rc = build(a->ndims, a->order, old, &d, darray_step, a);
+    int                rc = array_build(a->ndims, a->order, old, &d, darray_step, a);
     if (rc == CTRAN_SUCCESS) {
-        rc = describe(d, CTRAN_COMBINER_DARRAY, 3 * n + 4, n, old);
+        rc = array_describe(d, CTRAN_COMBINER_DARRAY, 3 * n + 4, n, old);
     }
     if (rc != CTRAN_SUCCESS) {
         return rc;

@@ -28,7 +28,7 @@ struct ct_derived *ct_derived_new(size_t nparts)
     return d;
 }
 
-static void destroy(struct ct_derived *d)
+static void derived_destroy(struct ct_derived *d)
 {
     for (size_t i = 0; i < d->nparts; i++) {
         ct_dtype_drop(d->parts[i].type);
@@ -51,7 +51,7 @@ void ct_dtype_drop_derived(const struct ct_dtype *type)
 {
     struct ct_derived *d = ct_derived_of(type);
     if (atomic_fetch_sub_explicit(&d->refs, 1, memory_order_acq_rel) == 1) {
-        destroy(d);
+        derived_destroy(d);
     }
 }
 
@@ -92,7 +92,7 @@ struct range {
     ptrdiff_t from, to;
 };
 
-static void widen(struct range *all, bool *any, struct range r)
+static void derived_widen(struct range *all, bool *any, struct range r)
 {
     all->from = !*any || r.from < all->from ? r.from : all->from;
     all->to = !*any || r.to > all->to ? r.to : all->to;
@@ -100,7 +100,7 @@ static void widen(struct range *all, bool *any, struct range r)
 }
 
 /* *r, `len` times at this distance. False: outside of memory. */
-static bool repeat(struct range *r, size_t len, ptrdiff_t stride)
+static bool derived_repeat(struct range *r, size_t len, ptrdiff_t stride)
 {
     ptrdiff_t last;
     if (len > PTRDIFF_MAX || __builtin_mul_overflow((ptrdiff_t)len - 1, stride, &last)) {
@@ -111,9 +111,10 @@ static bool repeat(struct range *r, size_t len, ptrdiff_t stride)
 }
 
 /* Where all of a part's elements reach, each of which reaches `r`. */
-static bool spread(const struct ct_part *p, struct range r, struct range *out)
+static bool derived_spread(const struct ct_part *p, struct range r, struct range *out)
 {
-    bool fits = repeat(&r, p->len, p->type->extent_bytes) && repeat(&r, p->reps, p->stride_bytes) &&
+    bool fits = derived_repeat(&r, p->len, p->type->extent_bytes) &&
+                derived_repeat(&r, p->reps, p->stride_bytes) &&
                 !__builtin_add_overflow(r.from, p->at_bytes, &out->from) &&
                 !__builtin_add_overflow(r.to, p->at_bytes, &out->to);
     ptrdiff_t length;
@@ -132,7 +133,7 @@ static struct ct_markers markers_of(const struct ct_dtype *type)
     return d != NULL ? d->markers : (struct ct_markers){.set = false};
 }
 
-static bool add_part(struct ct_derived *d, const struct ct_part *p, struct sums *s)
+static bool derived_add_part(struct ct_derived *d, const struct ct_part *p, struct sums *s)
 {
     const struct ct_dtype *t = p->type;
     struct ct_markers      m = markers_of(t);
@@ -149,18 +150,18 @@ static bool add_part(struct ct_derived *d, const struct ct_part *p, struct sums 
         return false;
     }
     if (t->size_bytes > 0) {
-        if (!spread(p, (struct range){t->true_lb_bytes, t->true_lb_bytes + t->true_extent_bytes},
-                    &r)) {
+        if (!derived_spread(
+                p, (struct range){t->true_lb_bytes, t->true_lb_bytes + t->true_extent_bytes}, &r)) {
             return false;
         }
-        widen(&s->true_range, &s->data, r);
+        derived_widen(&s->true_range, &s->data, r);
         d->type.align_bytes = ct_max_size(d->type.align_bytes, t->align_bytes);
     }
     if (m.set) {
-        if (!spread(p, (struct range){m.lb_bytes, m.ub_bytes}, &r)) {
+        if (!derived_spread(p, (struct range){m.lb_bytes, m.ub_bytes}, &r)) {
             return false;
         }
-        widen(&s->markers, &s->marked, r);
+        derived_widen(&s->markers, &s->marked, r);
     }
     return true;
 }
@@ -201,7 +202,7 @@ int ct_derived_finish(struct ct_derived *d, const struct ct_markers *markers)
     bool        fits = true;
     for (size_t i = 0; i < d->nparts; i++) {
         ct_dtype_hold(d->parts[i].type);
-        fits = fits && add_part(d, &d->parts[i], &s);
+        fits = fits && derived_add_part(d, &d->parts[i], &s);
     }
     if (markers != NULL) {
         s.marked = true;
@@ -209,7 +210,7 @@ int ct_derived_finish(struct ct_derived *d, const struct ct_markers *markers)
     }
     int rc = fits && set_bounds(d, &s) ? ct_derived_flatten(d) : CTRAN_ERR_COUNT;
     if (rc != CTRAN_SUCCESS) {
-        destroy(d);
+        derived_destroy(d);
     }
     return rc;
 }

@@ -144,7 +144,7 @@ static const struct ct_dtype table[END - FIRST] = {
 
 _Static_assert(sizeof(bool) == 1, "kernels read a bool as a byte");
 
-static const struct ct_dtype *derived(ctran_datatype_t handle)
+static const struct ct_dtype *dtype_derived(ctran_datatype_t handle)
 {
     bool is_object =
         (uintptr_t)handle >= CONSTANTS_END && (uintptr_t)handle % _Alignof(struct ct_dtype) == 0;
@@ -157,7 +157,7 @@ const struct ct_dtype *ct_dtype_get(ctran_datatype_t handle)
 {
     uintptr_t index = (uintptr_t)handle - FIRST; /* wraps to a large number below FIRST */
     if (CT_UNLIKELY(index >= CT_ARRAY_LEN(table))) {
-        return derived(handle);
+        return dtype_derived(handle);
     }
     return table[index].magic == CT_DTYPE_MAGIC ? &table[index] : NULL;
 }

@@ -29,7 +29,7 @@ struct shape {
 };
 
 /* Of a type that is no pair and not complex. */
-static struct shape shape_of(ctran_datatype_t handle, size_t size)
+static struct shape external32_shape_of(ctran_datatype_t handle, size_t size)
 {
     if (handle == CTRAN_LONG) {
         return (struct shape){FORM_SIGNED, 0, size, 4};
@@ -47,7 +47,7 @@ static struct shape shape_of(ctran_datatype_t handle, size_t size)
 }
 
 /* The type of which each of a pair's or a complex number's two begins; NULL: another type. */
-static ctran_datatype_t first_of(enum ct_scalar scalar)
+static ctran_datatype_t external32_first_of(enum ct_scalar scalar)
 {
     switch (scalar) {
     case CT_SCALAR_CF32:
@@ -80,7 +80,7 @@ static bool is_double(ctran_datatype_t handle)
 /* The scalars of a predefined type; returns how many, 1 or 2. */
 static unsigned shapes_of(const struct ct_dtype *type, struct shape out[2])
 {
-    ctran_datatype_t first = first_of(type->scalar);
+    ctran_datatype_t first = external32_first_of(type->scalar);
     if (type->scalar == CT_SCALAR_OPAQUE && is_double(ct_dtype_handle(type))) {
         const size_t half = type->size_bytes / 2;
         out[0] = (struct shape){FORM_BITS, 0, half, half};
@@ -88,10 +88,10 @@ static unsigned shapes_of(const struct ct_dtype *type, struct shape out[2])
         return 2;
     }
     if (first == NULL) {
-        out[0] = shape_of(ct_dtype_handle(type), type->size_bytes);
+        out[0] = external32_shape_of(ct_dtype_handle(type), type->size_bytes);
         return 1;
     }
-    out[0] = shape_of(first, ct_dtype_get(first)->size_bytes);
+    out[0] = external32_shape_of(first, ct_dtype_get(first)->size_bytes);
     out[1] = out[0];
     if (type->scalar < CT_SCALAR_F32_INT) { /* complex */
         out[1].at = out[0].native;
@@ -174,7 +174,8 @@ struct stream {
     bool           out; /* from memory */
 };
 
-static void move(struct stream *s, const struct ct_dtype *type, uintptr_t at, size_t count);
+static void external32_move(struct stream *s, const struct ct_dtype *type, uintptr_t at,
+                            size_t count);
 
 static void move_scalars(struct stream *s, const struct ct_dtype *type, uintptr_t at, size_t count)
 {
@@ -191,7 +192,8 @@ static void move_scalars(struct stream *s, const struct ct_dtype *type, uintptr_
     }
 }
 
-static void move(struct stream *s, const struct ct_dtype *type, uintptr_t at, size_t count)
+static void external32_move(struct stream *s, const struct ct_dtype *type, uintptr_t at,
+                            size_t count)
 {
     const struct ct_derived *d = ct_derived_of(type);
     if (d == NULL) {
@@ -203,7 +205,7 @@ static void move(struct stream *s, const struct ct_dtype *type, uintptr_t at, si
             const struct ct_part *p = &d->parts[k];
             uintptr_t             block = at + (uintptr_t)p->at_bytes;
             for (size_t r = 0; r < p->reps; r++, block += (uintptr_t)p->stride_bytes) {
-                move(s, p->type, block, p->len);
+                external32_move(s, p->type, block, p->len);
             }
         }
     }
@@ -211,11 +213,11 @@ static void move(struct stream *s, const struct ct_dtype *type, uintptr_t at, si
 
 void ct_dtype_pack_external(const struct ct_dtype *type, const void *buf, size_t count, void *to)
 {
-    move(&(struct stream){to, true}, type, (uintptr_t)buf, count);
+    external32_move(&(struct stream){to, true}, type, (uintptr_t)buf, count);
 }
 
 void ct_dtype_unpack_external(const struct ct_dtype *type, void *buf, size_t count,
                               const void *from)
 {
-    move(&(struct stream){(unsigned char *)from, false}, type, (uintptr_t)buf, count);
+    external32_move(&(struct stream){(unsigned char *)from, false}, type, (uintptr_t)buf, count);
 }

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 
 /* Adds a loop around *p. What it cannot take in itself becomes its inner list, in *nest. */
-static void enclose(struct ct_piece *p, size_t reps, ptrdiff_t stride, struct ct_piece *nest)
+static void flatten_enclose(struct ct_piece *p, size_t reps, ptrdiff_t stride,
+                            struct ct_piece *nest)
 {
     ptrdiff_t whole;
     if (reps == 1) {
@@ -63,9 +64,9 @@ static struct ct_piece piece_of(const struct ct_part *part, struct ct_piece *nes
                               .inner = t->pieces,
                               .ninner = t->npieces};
     }
-    enclose(&p, part->len, t->extent_bytes, &nest[0]);
+    flatten_enclose(&p, part->len, t->extent_bytes, &nest[0]);
     close_up(&p);
-    enclose(&p, part->reps, part->stride_bytes, &nest[1]);
+    flatten_enclose(&p, part->reps, part->stride_bytes, &nest[1]);
     close_up(&p);
     return p;
 }
@@ -76,7 +77,7 @@ static bool has_data(const struct ct_part *p)
 }
 
 /* The list is ready: takes a list of one list for that one, and sees what the type has become. */
-static void settle(struct ct_derived *d)
+static void flatten_settle(struct ct_derived *d)
 {
     struct ct_dtype *t = &d->type;
     while (t->npieces == 1 && t->pieces->reps == 1 && t->pieces->inner != NULL &&
@@ -90,21 +91,21 @@ static void settle(struct ct_derived *d)
 }
 
 /* What piece_of may use: a block of memory stays one or becomes a loop. */
-static size_t nests(const struct ct_part *p)
+static size_t flatten_nests(const struct ct_part *p)
 {
     return p->type->contiguous ? 0 : 2;
 }
 
 /* Room for the list of all parts and behind it for inner ones; *used is the longest the list may
  * be. */
-static int reserve(struct ct_derived *d, size_t *used)
+static int flatten_reserve(struct ct_derived *d, size_t *used)
 {
     size_t room = 0, bytes;
     *used = 0;
     for (size_t i = 0; i < d->nparts; i++) {
         if (has_data(&d->parts[i])) {
             *used += 1;
-            room += 1 + nests(&d->parts[i]);
+            room += 1 + flatten_nests(&d->parts[i]);
         }
     }
     if (*used > UINT32_MAX || __builtin_mul_overflow(room, sizeof *d->own, &bytes)) {
@@ -118,7 +119,7 @@ int ct_derived_flatten(struct ct_derived *d)
 {
     size_t   used;
     uint32_t n = 0;
-    int      rc = reserve(d, &used);
+    int      rc = flatten_reserve(d, &used);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -126,7 +127,7 @@ int ct_derived_flatten(struct ct_derived *d)
     for (size_t i = 0; i < d->nparts; i++) {
         if (has_data(&d->parts[i])) {
             n = ct_piece_add(d->own, n, piece_of(&d->parts[i], nest));
-            nest += nests(&d->parts[i]);
+            nest += flatten_nests(&d->parts[i]);
         }
     }
     if (n < used && nest == first) { /* nothing points into it: what regular blocks saved */
@@ -135,6 +136,6 @@ int ct_derived_flatten(struct ct_derived *d)
     }
     d->type.pieces = d->own;
     d->type.npieces = n;
-    settle(d);
+    flatten_settle(d);
     return CTRAN_SUCCESS;
 }

@@ -24,13 +24,13 @@ struct user_op {
     atomic_uint     refs;
 };
 
-static struct user_op *counted(const struct ct_op *op)
+static struct user_op *op_user_counted(const struct ct_op *op)
 {
     return (struct user_op *)CT_CONTAINER_OF(op, struct user_op, op);
 }
 
-static const struct ct_op *create(ctran_user_function *fn, ct_op_short_fn *short_fn,
-                                  bool commutative)
+static const struct ct_op *op_user_create(ctran_user_function *fn, ct_op_short_fn *short_fn,
+                                          bool commutative)
 {
     struct user_op *u = calloc(1, sizeof *u);
     if (u == NULL) {
@@ -45,7 +45,7 @@ static const struct ct_op *create(ctran_user_function *fn, ct_op_short_fn *short
 
 const struct ct_op *ct_op_create(ctran_user_function *fn, bool commutative)
 {
-    return create(fn, NULL, commutative);
+    return op_user_create(fn, NULL, commutative);
 }
 
 /* Stands for a function with short counts, where `user` tells a user's operator from others. */
@@ -56,13 +56,13 @@ static void never_called(void *in, void *inout, ctran_count_t *len, ctran_dataty
 
 const struct ct_op *ct_op_create_short(ct_op_short_fn *fn, bool commutative)
 {
-    return create(never_called, fn, commutative);
+    return op_user_create(never_called, fn, commutative);
 }
 
 void ct_op_hold(const struct ct_op *op)
 {
     if (op->user != NULL) {
-        atomic_fetch_add_explicit(&counted(op)->refs, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&op_user_counted(op)->refs, 1, memory_order_relaxed);
     }
 }
 
@@ -70,9 +70,9 @@ void ct_op_drop(const struct ct_op *op)
 {
     /* Release, acquire: whoever frees it has seen all others let go. */
     if (op->user != NULL &&
-        atomic_fetch_sub_explicit(&counted(op)->refs, 1, memory_order_acq_rel) == 1) {
-        counted(op)->op.magic = 0;
-        free(counted(op));
+        atomic_fetch_sub_explicit(&op_user_counted(op)->refs, 1, memory_order_acq_rel) == 1) {
+        op_user_counted(op)->op.magic = 0;
+        free(op_user_counted(op));
     }
 }
 
@@ -115,11 +115,11 @@ static void call_short(ct_op_short_fn *fn, const struct ct_reduction *r, uintptr
     }
 }
 
-static void call(const struct ct_reduction *r, const char *in, char *inout, size_t count)
+static void op_user_call(const struct ct_reduction *r, const char *in, char *inout, size_t count)
 {
     ctran_count_t    len = (ctran_count_t)count;
     ctran_datatype_t type = ct_dtype_handle(r->type);
-    ct_op_short_fn  *short_fn = counted(r->op)->short_fn;
+    ct_op_short_fn  *short_fn = op_user_counted(r->op)->short_fn;
     /* An element's address may lie elsewhere than its data: anywhere, if the type is absolute. */
     const uintptr_t first = (uintptr_t)r->type->true_lb_bytes;
     if (short_fn != NULL) {
@@ -136,14 +136,14 @@ void ct_reduction_call(const struct ct_reduction *r, void *dst, const void *a, c
         if (dst != b) {
             memcpy(dst, b, count * r->elem_bytes);
         }
-        call(r, a, dst, count);
+        op_user_call(r, a, dst, count);
         return;
     }
     for (size_t at = 0, n; at < count; at += n) {
         char *to = (char *)dst + at * r->elem_bytes;
         n = ct_min_size(count - at, r->scratch_elems);
         memcpy(r->scratch, (const char *)b + at * r->elem_bytes, n * r->elem_bytes);
-        call(r, to, r->scratch, n);
+        op_user_call(r, to, r->scratch, n);
         memcpy(to, r->scratch, n * r->elem_bytes);
     }
 }

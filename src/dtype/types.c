@@ -19,30 +19,31 @@ struct ct_types {
     struct ct_attrs attrs[PREDEFINED];
 };
 
-static void enter(struct ct_types *s) CT_ACQUIRE(ct_types_guard) CT_UNCHECKED
+static void types_enter(struct ct_types *s) CT_ACQUIRE(ct_types_guard) CT_UNCHECKED
 {
     ct_lock_acquire(&s->lock);
 }
 
-static void leave(struct ct_types *s) CT_RELEASE(ct_types_guard) CT_UNCHECKED
+static void types_leave(struct ct_types *s) CT_RELEASE(ct_types_guard) CT_UNCHECKED
 {
     ct_lock_release(&s->lock);
 }
 
-static size_t index_of(const struct ct_dtype *type)
+static size_t types_index_of(const struct ct_dtype *type)
 {
     return (uintptr_t)ct_dtype_handle(type) - (uintptr_t)CTRAN_DATATYPE_NULL;
 }
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
-static int copy_attr(const struct ct_keyval *keyval, void *type, void *in, void *out, int *flag)
+static int types_copy_attr(const struct ct_keyval *keyval, void *type, void *in, void *out,
+                           int *flag)
 {
     ctran_type_copy_attr_function *fn = (ctran_type_copy_attr_function *)keyval->copy;
     return fn(ct_dtype_handle(type), keyval->number, keyval->extra_state, in, out, flag);
 }
 
-static int delete_attr(const struct ct_keyval *keyval, void *type, void *value)
+static int types_delete_attr(const struct ct_keyval *keyval, void *type, void *value)
 {
     ctran_type_delete_attr_function *fn = (ctran_type_delete_attr_function *)keyval->del;
     return fn(ct_dtype_handle(type), keyval->number, value, keyval->extra_state);
@@ -56,12 +57,12 @@ struct ct_keyvals *ct_dtype_keyvals(struct ct_process *p)
 struct ct_attrs *ct_dtype_attrs(struct ct_process *p, const struct ct_dtype *type)
 {
     struct ct_derived *d = ct_derived_of(type);
-    struct ct_attrs   *attrs = d != NULL ? &d->attrs : &p->types->attrs[index_of(type)];
-    enter(p->types);
+    struct ct_attrs   *attrs = d != NULL ? &d->attrs : &p->types->attrs[types_index_of(type)];
+    types_enter(p->types);
     if (attrs->kind == NULL) {
         ct_attrs_init(attrs, &p->types->keyvals, (void *)type);
     }
-    leave(p->types);
+    types_leave(p->types);
     return attrs;
 }
 
@@ -75,32 +76,32 @@ int ct_dtype_set_name(struct ct_process *p, const struct ct_dtype *type, const c
     if (d == NULL && copy == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    enter(p->types);
+    types_enter(p->types);
     if (d == NULL) {
-        free(p->types->names[index_of(type)]);
-        p->types->names[index_of(type)] = copy;
+        free(p->types->names[types_index_of(type)]);
+        p->types->names[types_index_of(type)] = copy;
     }
     char *to = d != NULL ? d->name : copy;
     memmove(to, name, len);
     to[len] = '\0';
-    leave(p->types);
+    types_leave(p->types);
     return CTRAN_SUCCESS;
 }
 
 void ct_dtype_get_name(struct ct_process *p, const struct ct_dtype *type, char *name)
 {
-    enter(p->types);
+    types_enter(p->types);
     const char *renamed =
-        type->scalar != CT_SCALAR_DERIVED ? p->types->names[index_of(type)] : NULL;
+        type->scalar != CT_SCALAR_DERIVED ? p->types->names[types_index_of(type)] : NULL;
     strcpy(name, renamed != NULL ? renamed : type->name);
-    leave(p->types);
+    types_leave(p->types);
 }
 
 /* ---- init and fini --------------------------------------------------------------------------- */
 
 int ct_dtype_init(struct ct_process *p)
 {
-    static const struct ct_attr_ops ops = {copy_attr, delete_attr};
+    static const struct ct_attr_ops ops = {types_copy_attr, types_delete_attr};
     p->types = calloc(1, sizeof *p->types);
     if (p->types == NULL) {
         return CTRAN_ERR_NO_MEM;

@@ -13,7 +13,7 @@ CUcontext ct_gpu_context(const struct ct_gpu *g, int ordinal)
     return atomic_load_explicit(&g->own->used[ordinal].context, memory_order_acquire);
 }
 
-static int retain(struct ct_gpu *g, int ordinal, CUcontext *out)
+static int context_retain(struct ct_gpu *g, int ordinal, CUcontext *out)
 {
     struct ct_gpu_used *used = &g->own->used[ordinal];
     int                 rc = CTRAN_SUCCESS;
@@ -31,7 +31,7 @@ static int retain(struct ct_gpu *g, int ordinal, CUcontext *out)
 }
 
 /* The thread's current context becomes ctx, if it is another. */
-static int push(struct ct_gpu *g, CUcontext ctx, struct ct_gpu_visit *v)
+static int context_push(struct ct_gpu *g, CUcontext ctx, struct ct_gpu_visit *v)
 {
     CUcontext now = NULL;
     v->mode = CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -63,9 +63,9 @@ int ct_gpu_enter(struct ct_gpu *g, int ordinal, struct ct_gpu_visit *v)
     }
     CUcontext ctx = ct_gpu_context(g, ordinal);
     if (CT_UNLIKELY(ctx == NULL)) {
-        rc = retain(g, ordinal, &ctx);
+        rc = context_retain(g, ordinal, &ctx);
     }
-    return rc == CTRAN_SUCCESS ? push(g, ctx, v) : rc;
+    return rc == CTRAN_SUCCESS ? context_push(g, ctx, v) : rc;
 }
 
 /* The device of a context; those that are retained are known without a question to the driver. */
@@ -93,7 +93,7 @@ int ct_gpu_enter_stream(struct ct_gpu *g, CUstream stream, int *ordinal, struct 
     if (rc == CTRAN_SUCCESS) {
         rc = CT_GPU_TRY(g, "finding a stream's context", cuStreamGetCtx, (stream, &ctx));
     }
-    rc = rc == CTRAN_SUCCESS ? push(g, ctx, v) : rc;
+    rc = rc == CTRAN_SUCCESS ? context_push(g, ctx, v) : rc;
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -117,7 +117,7 @@ void ct_gpu_leave(struct ct_gpu *g, const struct ct_gpu_visit *v)
 /* ---- peers ----------------------------------------------------------------------------------- */
 
 /* In the device's context. */
-static int enable(struct ct_gpu *g, int device, int peer)
+static int context_enable(struct ct_gpu *g, int device, int peer)
 {
     CUcontext      theirs = ct_gpu_context(g, peer);
     const CUresult r = g->cu->cuCtxEnablePeerAccess(theirs, 0);
@@ -153,7 +153,7 @@ int ct_gpu_peer_enable(struct ct_gpu *g, int device, int peer)
     }
     rc = ct_gpu_enter(g, device, &v);
     if (rc == CTRAN_SUCCESS) {
-        rc = enable(g, device, peer);
+        rc = context_enable(g, device, peer);
         ct_gpu_leave(g, &v);
     }
     return rc;

@@ -12,7 +12,7 @@
 #include "gpu/own.h"
 
 /* In the device's context. */
-static int make(struct ct_gpu *g, struct ct_gpu_copy_stream *cs)
+static int copy_stream_make(struct ct_gpu *g, struct ct_gpu_copy_stream *cs)
 {
     int least = 0, greatest = 0;
     (void)g->cu->cuCtxGetStreamPriorityRange(&least, &greatest); /* zeros are a priority, too */
@@ -28,7 +28,7 @@ static int make(struct ct_gpu *g, struct ct_gpu_copy_stream *cs)
     return rc;
 }
 
-static int add(struct ct_gpu *g, int ordinal, struct ct_gpu_copy_stream **out)
+static int copy_stream_add(struct ct_gpu *g, int ordinal, struct ct_gpu_copy_stream **out)
 {
     struct ct_gpu_visit        v;
     struct ct_gpu_copy_stream *cs = calloc(1, sizeof *cs);
@@ -40,7 +40,7 @@ static int add(struct ct_gpu *g, int ordinal, struct ct_gpu_copy_stream **out)
     ct_list_init(&cs->link);
     int rc = ct_gpu_enter(g, ordinal, &v);
     if (rc == CTRAN_SUCCESS) {
-        rc = make(g, cs);
+        rc = copy_stream_make(g, cs);
         ct_gpu_leave(g, &v);
     }
     if (rc != CTRAN_SUCCESS) {
@@ -69,7 +69,7 @@ int ct_gpu_copy_stream_get(struct ct_gpu *g, int ordinal, struct ct_gpu_copy_str
     struct ct_list *node = ct_list_pop(&g->own->used[ordinal].copy_streams);
     pthread_mutex_unlock(&g->own->lock);
     if (node == NULL) {
-        return add(g, ordinal, out);
+        return copy_stream_add(g, ordinal, out);
     }
     *out = CT_LIST_ENTRY(node, struct ct_gpu_copy_stream, link);
     return CTRAN_SUCCESS;
@@ -94,7 +94,7 @@ int ct_gpu_copy_stream_mark(struct ct_gpu *g, struct ct_gpu_copy_stream *cs)
 }
 
 /* In the device's context. */
-static int query(struct ct_gpu *g, struct ct_gpu_copy_stream *cs)
+static int copy_stream_query(struct ct_gpu *g, struct ct_gpu_copy_stream *cs)
 {
     const CUresult r = g->cu->cuEventQuery(cs->done);
     return r == CUDA_ERROR_NOT_READY
@@ -107,7 +107,7 @@ int ct_gpu_copy_stream_test(struct ct_gpu *g, struct ct_gpu_copy_stream *cs)
     struct ct_gpu_visit v;
     int                 rc = ct_gpu_enter(g, cs->device, &v);
     if (rc == CTRAN_SUCCESS) {
-        rc = query(g, cs);
+        rc = copy_stream_query(g, cs);
         ct_gpu_leave(g, &v);
     }
     return rc;
@@ -124,7 +124,7 @@ int ct_gpu_copy_stream_wait(struct ct_gpu *g, struct ct_gpu_copy_stream *cs)
     rc = CT_GPU_TRY(g, "marking a stream", cuEventRecord, (cs->done, cs->stream));
     if (rc == CTRAN_SUCCESS) {
         unsigned polls = 0;
-        while ((rc = query(g, cs)) == CT_AGAIN) {
+        while ((rc = copy_stream_query(g, cs)) == CT_AGAIN) {
             if (++polls > SPINS) {
                 (void)sched_yield(); /* always succeeds on Linux */
             }

@@ -90,15 +90,15 @@ void ct_gpu_fini(struct ct_process *p)
 
 /* ---- what the devices are -------------------------------------------------------------------- */
 
-static int attribute(const struct ct_gpu *g, CUdevice device, CUdevice_attribute which)
+static int device_attribute(const struct ct_gpu *g, CUdevice device, CUdevice_attribute which)
 {
     int value = 0;
     return g->cu->cuDeviceGetAttribute(&value, which, device) == CUDA_SUCCESS ? value : 0;
 }
 
-static int describe(struct ct_gpu *g, int ordinal, struct ct_gpu_device *d)
+static int device_describe(struct ct_gpu *g, int ordinal, struct ct_gpu_device *d)
 {
-#define HAS(name) attribute(g, d->handle, CU_DEVICE_ATTRIBUTE_##name)
+#define HAS(name) device_attribute(g, d->handle, CU_DEVICE_ATTRIBUTE_##name)
     const char what[] = "looking at a GPU";
     int        rc = CT_GPU_TRY(g, what, cuDeviceGet, (&d->handle, ordinal));
     if (rc == CTRAN_SUCCESS) {
@@ -137,7 +137,7 @@ static int describe(struct ct_gpu *g, int ordinal, struct ct_gpu_device *d)
     return rc;
 }
 
-static int look(struct ct_gpu *g)
+static int device_look(struct ct_gpu *g)
 {
     int      count = 0;
     CUresult r = g->cu->cuInit(0);
@@ -154,7 +154,7 @@ static int look(struct ct_gpu *g)
     }
     int rc = CTRAN_SUCCESS;
     for (int i = 0; i < count && rc == CTRAN_SUCCESS; i++) {
-        rc = describe(g, i, &g->own->devices[i]);
+        rc = device_describe(g, i, &g->own->devices[i]);
     }
     g->own->ndevices = rc == CTRAN_SUCCESS ? count : 0;
     return rc;
@@ -170,7 +170,7 @@ int ct_gpu_ready(struct ct_gpu *g)
     pthread_mutex_lock(&own->lock);
     rc = atomic_load_explicit(&own->ready, memory_order_relaxed);
     if (rc == CT_AGAIN) {
-        rc = look(g);
+        rc = device_look(g);
         atomic_store_explicit(&own->ready, rc, memory_order_release);
     }
     pthread_mutex_unlock(&own->lock);
@@ -207,7 +207,7 @@ int ct_gpu_ordinal_of(const struct ct_gpu *g, CUdevice handle)
     return -1;
 }
 
-static int between(const struct ct_gpu *g, CUdevice_P2PAttribute which, int device, int peer)
+static int device_between(const struct ct_gpu *g, CUdevice_P2PAttribute which, int device, int peer)
 {
     const struct ct_gpu_device *d = g->own->devices;
     int                         value = 0;
@@ -228,8 +228,9 @@ void ct_gpu_peer(const struct ct_gpu *g, int device, int peer, struct ct_gpu_pee
     out->access =
         g->cu->cuDeviceCanAccessPeer(&can, d[device].handle, d[peer].handle) == CUDA_SUCCESS &&
         can != 0;
-    out->atomics = between(g, CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, device, peer) != 0;
-    out->rank = between(g, CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK, device, peer);
+    out->atomics =
+        device_between(g, CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, device, peer) != 0;
+    out->rank = device_between(g, CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK, device, peer);
 }
 
 /* ---- the rank's ------------------------------------------------------------------------------ */
@@ -246,7 +247,7 @@ static int current_device(const struct ct_gpu *g)
     return ct_gpu_ordinal_of(g, handle);
 }
 
-static int choose(const struct ct_gpu *g, int *ordinal)
+static int device_choose(const struct ct_gpu *g, int *ordinal)
 {
     const struct ct_process *p = g->own->p;
     const int64_t            wanted = p->cfg.gpu_device;
@@ -273,7 +274,7 @@ int ct_gpu_mine(struct ct_gpu *g, int *ordinal)
         return CTRAN_SUCCESS;
     }
     int rc = ct_gpu_ready(g);
-    rc = rc == CTRAN_SUCCESS ? choose(g, ordinal) : rc;
+    rc = rc == CTRAN_SUCCESS ? device_choose(g, ordinal) : rc;
     if (rc == CTRAN_SUCCESS) {
         int none = -1; /* the first to settle it has settled it */
         if (!atomic_compare_exchange_strong_explicit(&g->own->mine, &none, *ordinal,

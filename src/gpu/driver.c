@@ -14,7 +14,7 @@
 #define LIBRARY "libcuda.so.1"
 
 /* A function is kept as what dlsym returns for it (POSIX). */
-static const char *fill(void *library, struct cuda_table *table)
+static const char *driver_fill(void *library, struct cuda_table *table)
 {
     const char *missing = NULL;
     void       *symbol;
@@ -35,7 +35,7 @@ enum ct_driver_found ct_driver_open(struct cuda_table *table, int *version, char
         (void)snprintf(why, cap, "%s", text != NULL ? text : LIBRARY " cannot be opened");
         return CT_DRIVER_NONE;
     }
-    const char *missing = fill(library, table);
+    const char *missing = driver_fill(library, table);
     *version = 0;
     const CUresult r = missing == NULL ? table->cuDriverGetVersion(version) : CUDA_ERROR_NOT_FOUND;
     if (missing == NULL && r == CUDA_SUCCESS && *version >= CT_DRIVER_OLDEST) {

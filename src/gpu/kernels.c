@@ -23,7 +23,7 @@ enum {
     PART_ALIGN = 128, /* parts of a vector begin at its multiples */
 };
 
-static size_t most(size_t a, size_t b)
+static size_t kernels_most(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
@@ -125,7 +125,7 @@ int ct_kernel_divide(uint32_t size, size_t bytes, struct ct_kernel_division *out
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-static enum ct_kernel_kind kind_of(bool small)
+static enum ct_kernel_kind kernels_kind_of(bool small)
 {
     return small ? CT_KERNEL_FLAGGED : CT_KERNEL_BULK;
 }
@@ -135,7 +135,7 @@ static uint32_t all_of(const struct ct_kernel_comm *comm)
     return (uint32_t)(((uint64_t)1 << comm->size) - 1);
 }
 
-static uint32_t others(const struct ct_kernel_comm *comm)
+static uint32_t kernels_others(const struct ct_kernel_comm *comm)
 {
     return all_of(comm) & ~(1u << comm->rank);
 }
@@ -156,7 +156,7 @@ size_t ct_kernel_flagged_most(uint32_t blocks)
 }
 
 /* Whether flagged items are to be used where a rank sends `bytes` to each of up to `peers`. */
-static bool flagged(struct ct_kernel_how how, size_t bytes, size_t peers)
+static bool kernels_flagged(struct ct_kernel_how how, size_t bytes, size_t peers)
 {
     return how.form == CT_KERNEL_AS_FLAGGED ||
            (how.form != CT_KERNEL_AS_BULK && bytes <= ct_kernel_flagged_most(how.blocks) / peers);
@@ -176,25 +176,25 @@ static bool by_ll32(struct ct_kernel_how how, const struct ct_kernel_comm *comm,
 bool ct_kernel_is_short(uint32_t size, enum ct_kernel_shape shape, size_t bytes, uint32_t blocks,
                         bool has_ll32)
 {
-    return flagged((struct ct_kernel_how){.blocks = blocks}, bytes, size - 1) ||
+    return kernels_flagged((struct ct_kernel_how){.blocks = blocks}, bytes, size - 1) ||
            (has_ll32 && ct_kernel_suits_ll32(size, shape, bytes, blocks));
 }
 
 /* One of `size` parts of a vector. */
-static size_t part_of(size_t bytes, uint32_t size)
+static size_t kernels_part_of(size_t bytes, uint32_t size)
 {
     return ((bytes + size - 1) / size + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
 }
 
 /* A slot of a kernel of so many blocks: those of several channels are one. */
-static size_t slot_bytes(const struct ct_kernel_comm *comm, uint32_t blocks)
+static size_t kernels_slot_bytes(const struct ct_kernel_comm *comm, uint32_t blocks)
 {
     return (size_t)comm->layout.channels / blocks * comm->layout.bulk_bytes;
 }
 
 static uint32_t item_bytes(const struct ct_kernel_comm *comm, uint32_t blocks)
 {
-    return (uint32_t)ct_min_size(slot_bytes(comm, blocks), BULK_ITEM);
+    return (uint32_t)ct_min_size(kernels_slot_bytes(comm, blocks), BULK_ITEM);
 }
 
 /* One for each 16 bytes that a block sends in a step of flagged items, and no more: a barrier of
@@ -203,22 +203,25 @@ static uint32_t flagged_threads(const struct ct_kernel_args *a, size_t longest)
 {
     enum { WARP = 32 };
     const size_t step = ct_min_size(ct_min_size(longest, a->each_bytes), a->item_bytes);
-    const size_t units = (step + 15) / 16 * most(a->comm.size - 1, 1);
-    return (uint32_t)most(ct_min_size((units + WARP - 1) / WARP * WARP, CT_KERNEL_THREADS), WARP);
+    const size_t units = (step + 15) / 16 * kernels_most(a->comm.size - 1, 1);
+    return (uint32_t)kernels_most(ct_min_size((units + WARP - 1) / WARP * WARP, CT_KERNEL_THREADS),
+                                  WARP);
 }
 
 /* What a block has of flagged items, if there are blocks enough. */
 static size_t flagged_each(const struct ct_kernel_comm *comm)
 {
     const uint32_t peers = comm->size - 1;
-    const size_t   each =
-        peers > 1 && peers <= CT_KERNEL_SPREAD ? SPREAD_EACH : FLAGGED_EACH / most(peers, 1);
+    const size_t   each = peers > 1 && peers <= CT_KERNEL_SPREAD
+                              ? SPREAD_EACH
+                              : FLAGGED_EACH / kernels_most(peers, 1);
     return ct_min_size(each, comm->layout.flagged_bytes);
 }
 
 /* Kernel, blocks and all but masks and moves; `longest` is what one peer gets at most. */
-static struct ct_kernel_args *start(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
-                                    struct ct_kernel_how how, bool small, size_t longest)
+static struct ct_kernel_args *kernels_start(struct ct_kernel_call       *c,
+                                            const struct ct_kernel_comm *comm,
+                                            struct ct_kernel_how how, bool small, size_t longest)
 {
     const size_t each = small ? flagged_each(comm) : BULK_EACH;
     const size_t want = (longest + each - 1) / each;
@@ -227,9 +230,9 @@ static struct ct_kernel_args *start(struct ct_kernel_call *c, const struct ct_ke
 
     memset(&c->args, 0, sizeof c->args);
     c->args.comm = *comm;
-    c->blocks = (uint32_t)most(ct_min_size(want, may), 1);
+    c->blocks = (uint32_t)kernels_most(ct_min_size(want, may), 1);
     c->args.item_bytes = small ? comm->layout.flagged_bytes : item_bytes(comm, c->blocks);
-    c->args.each_bytes = most(part_of(longest, c->blocks), PART_ALIGN);
+    c->args.each_bytes = kernels_most(kernels_part_of(longest, c->blocks), PART_ALIGN);
     c->threads = small ? flagged_threads(&c->args, longest) : CT_KERNEL_THREADS;
     c->flagged = small;
     return &c->args;
@@ -239,9 +242,9 @@ static struct ct_kernel_args *start_move(struct ct_kernel_call       *c,
                                          const struct ct_kernel_comm *comm,
                                          struct ct_kernel_how how, size_t longest)
 {
-    const bool small = flagged(how, longest, comm->size - 1);
-    c->kernel = ct_kernel_of_move(kind_of(small));
-    return start(c, comm, how, small, longest);
+    const bool small = kernels_flagged(how, longest, comm->size - 1);
+    c->kernel = ct_kernel_of_move(kernels_kind_of(small));
+    return kernels_start(c, comm, how, small, longest);
 }
 
 /* Masks and moves are set. */
@@ -262,7 +265,7 @@ void ct_kernel_barrier(struct ct_kernel_call *c, const struct ct_kernel_comm *co
 {
     struct ct_kernel_args *a =
         start_move(c, comm, (struct ct_kernel_how){.form = CT_KERNEL_AS_FLAGGED}, 0);
-    a->to = a->from = others(comm);
+    a->to = a->from = kernels_others(comm);
     ct_kernel_shorten(c, CT_KERNEL_TYPES);
 }
 
@@ -270,7 +273,7 @@ void ct_kernel_allgather(struct ct_kernel_call *c, const struct ct_kernel_comm *
                          struct ct_kernel_how how, const void *send, void *recv, size_t bytes)
 {
     struct ct_kernel_args *a = start_move(c, comm, how, bytes);
-    a->to = a->from = others(comm);
+    a->to = a->from = kernels_others(comm);
     for (uint32_t p = 0; p < comm->size; p++) {
         a->move[p] = (struct ct_kernel_move){send, at_offset(recv, p * bytes), bytes, bytes};
     }
@@ -281,7 +284,7 @@ void ct_kernel_alltoall(struct ct_kernel_call *c, const struct ct_kernel_comm *c
                         struct ct_kernel_how how, const void *send, void *recv, size_t bytes)
 {
     struct ct_kernel_args *a = start_move(c, comm, how, bytes);
-    a->to = a->from = others(comm);
+    a->to = a->from = kernels_others(comm);
     for (uint32_t p = 0; p < comm->size; p++) {
         a->move[p] = (struct ct_kernel_move){at_const(send, p * bytes), at_offset(recv, p * bytes),
                                              bytes, bytes};
@@ -293,9 +296,9 @@ void ct_kernel_alltoall(struct ct_kernel_call *c, const struct ct_kernel_comm *c
 static void bcast_by_ll32(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                           struct ct_kernel_how how, void *buf, size_t bytes, uint32_t root)
 {
-    const size_t           part = part_of(bytes, comm->size - 1);
-    struct ct_kernel_args *a = start(c, comm, how, false, part);
-    const uint32_t         peers = others(comm) & ~(1u << root);
+    const size_t           part = kernels_part_of(bytes, comm->size - 1);
+    struct ct_kernel_args *a = kernels_start(c, comm, how, false, part);
+    const uint32_t         peers = kernels_others(comm) & ~(1u << root);
     const bool             sends = comm->rank == root;
     a->to = sends ? peers : 0;
     a->from = sends ? 0 : 1u << root;
@@ -321,7 +324,7 @@ void ct_kernel_bcast(struct ct_kernel_call *c, const struct ct_kernel_comm *comm
     }
     struct ct_kernel_args *a = start_move(c, comm, how, bytes);
     if (comm->rank == root) {
-        a->to = others(comm);
+        a->to = kernels_others(comm);
     } else {
         a->from = 1u << root;
     }
@@ -338,8 +341,8 @@ void ct_kernel_moves(struct ct_kernel_call *c, const struct ct_kernel_comm *comm
                      uint32_t from, size_t longest_bytes)
 {
     struct ct_kernel_args *a = start_move(c, comm, how, longest_bytes);
-    a->to = to & others(comm);
-    a->from = from & others(comm);
+    a->to = to & kernels_others(comm);
+    a->from = from & kernels_others(comm);
     memcpy(a->move, moves, comm->size * sizeof *moves);
     finish_move(c, comm, how, longest_bytes);
 }
@@ -351,8 +354,8 @@ static struct ct_kernel_args *
 start_reduce(struct ct_kernel_call *c, const struct ct_kernel_comm *comm, struct ct_kernel_how how,
              const struct ct_kernel_reduction *r, bool small, size_t part)
 {
-    c->kernel = ct_kernel_of_reduction(kind_of(small), r->type);
-    struct ct_kernel_args *a = start(c, comm, how, small, part);
+    c->kernel = ct_kernel_of_reduction(kernels_kind_of(small), r->type);
+    struct ct_kernel_args *a = kernels_start(c, comm, how, small, part);
     a->op = r->op;
     a->part_bytes = part;
     return a;
@@ -379,11 +382,11 @@ static void two_shots(struct ct_kernel_call *c, const void *send, void *recv, si
     struct ct_kernel_args       *a = &c->args;
     const struct ct_kernel_comm *comm = &a->comm;
     const bool                   mine = (wanted >> comm->rank & 1) != 0;
-    a->to = others(comm);
+    a->to = kernels_others(comm);
     a->from = all_of(comm);
-    a->item_bytes = (uint32_t)ct_min_size(a->item_bytes, slot_bytes(comm, c->blocks) / 2);
-    a->result_to = wanted & others(comm);
-    a->result_from = mine ? others(comm) : 0;
+    a->item_bytes = (uint32_t)ct_min_size(a->item_bytes, kernels_slot_bytes(comm, c->blocks) / 2);
+    a->result_to = wanted & kernels_others(comm);
+    a->result_from = mine ? kernels_others(comm) : 0;
     for (uint32_t p = 0; p < comm->size; p++) {
         const size_t at = ct_min_size(p * a->part_bytes, bytes);
         const size_t len = ct_min_size(bytes - at, a->part_bytes);
@@ -399,8 +402,8 @@ void ct_kernel_allreduce(struct ct_kernel_call *c, const struct ct_kernel_comm *
 {
     const size_t bytes = count * r->elem_bytes;
     const bool   rows = by_ll32(how, comm, CT_KERNEL_ALLREDUCED, bytes);
-    const bool   small = !rows && flagged(how, bytes, comm->size - 1);
-    const size_t part = part_of(bytes, comm->size);
+    const bool   small = !rows && kernels_flagged(how, bytes, comm->size - 1);
+    const size_t part = kernels_part_of(bytes, comm->size);
     (void)start_reduce(c, comm, how, r, small, small ? bytes : part);
     if (rows && comm->size > 2) {
         two_shots(c, send, recv, bytes, all_of(comm));
@@ -408,17 +411,17 @@ void ct_kernel_allreduce(struct ct_kernel_call *c, const struct ct_kernel_comm *
         return;
     }
     if (rows) {
-        one_shot(&c->args, send, recv, bytes, others(comm), all_of(comm));
+        one_shot(&c->args, send, recv, bytes, kernels_others(comm), all_of(comm));
         ct_kernel_make_ll32(c, how, r->type, bytes);
         return;
     }
     /* With two ranks both ways send as much. Two shots load less: that counts where blocks are few,
      * and their slots large; where these are small, one shot has the longer items. */
-    if (!small && (comm->size > 2 || slot_bytes(comm, c->blocks) / 2 >= BULK_ITEM)) {
+    if (!small && (comm->size > 2 || kernels_slot_bytes(comm, c->blocks) / 2 >= BULK_ITEM)) {
         two_shots(c, send, recv, bytes, all_of(comm));
     } else {
-        one_shot(start_reduce(c, comm, how, r, small, bytes), send, recv, bytes, others(comm),
-                 all_of(comm));
+        one_shot(start_reduce(c, comm, how, r, small, bytes), send, recv, bytes,
+                 kernels_others(comm), all_of(comm));
     }
     ct_kernel_shorten(c, r->type);
 }
@@ -428,13 +431,13 @@ void ct_kernel_reduce(struct ct_kernel_call *c, const struct ct_kernel_comm *com
                       const void *send, void *recv, size_t count, uint32_t root)
 {
     const size_t bytes = count * r->elem_bytes;
-    const bool   small = flagged(how, bytes, comm->size - 1);
+    const bool   small = kernels_flagged(how, bytes, comm->size - 1);
     const bool   mine = comm->rank == root;
     if (small || comm->size == 2) {
         one_shot(start_reduce(c, comm, how, r, small, bytes), send, recv, bytes,
                  mine ? 0 : 1u << root, mine ? all_of(comm) : 0);
     } else {
-        const size_t part = part_of(bytes, comm->size);
+        const size_t part = kernels_part_of(bytes, comm->size);
         (void)start_reduce(c, comm, how, r, false, part);
         two_shots(c, send, mine ? recv : NULL, bytes, 1u << root);
     }
@@ -448,7 +451,7 @@ void ct_kernel_reduce_scatter(struct ct_kernel_call *c, const struct ct_kernel_c
 {
     size_t longest = count, shortest = count;
     for (uint32_t p = 0; counts != NULL && p < comm->size; p++) {
-        longest = p == 0 ? (size_t)counts[0] : most(longest, (size_t)counts[p]);
+        longest = p == 0 ? (size_t)counts[0] : kernels_most(longest, (size_t)counts[p]);
         shortest = p == 0 ? (size_t)counts[0] : ct_min_size(shortest, (size_t)counts[p]);
     }
     /* In place, parts of different lengths: what one block writes another may not have read, nor a
@@ -457,10 +460,10 @@ void ct_kernel_reduce_scatter(struct ct_kernel_call *c, const struct ct_kernel_c
         how.blocks = 1;
         how.form = CT_KERNEL_AS_BULK;
     }
-    const bool small = flagged(how, longest * r->elem_bytes, comm->size - 1);
+    const bool small = kernels_flagged(how, longest * r->elem_bytes, comm->size - 1);
 
     struct ct_kernel_args *a = start_reduce(c, comm, how, r, small, longest * r->elem_bytes);
-    a->to = others(comm);
+    a->to = kernels_others(comm);
     a->from = all_of(comm);
     size_t at = 0;
     for (uint32_t p = 0; p < comm->size; p++) {
@@ -482,7 +485,7 @@ void ct_kernel_scan(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                     void *recv, size_t count, bool exclusive)
 {
     const size_t   bytes = count * r->elem_bytes;
-    const bool     small = flagged(how, bytes, comm->size - 1);
+    const bool     small = kernels_flagged(how, bytes, comm->size - 1);
     const uint32_t before = (1u << comm->rank) - 1, me = 1u << comm->rank;
     one_shot(start_reduce(c, comm, how, r, small, bytes), send, recv, bytes,
              all_of(comm) & ~(before | me), exclusive ? before : before | me);
@@ -495,7 +498,7 @@ static size_t take_ends(struct ct_kernel_end *to, const struct ct_kernel_end *fr
     size_t longest = 0;
     for (uint32_t p = 0; p < CT_KERNEL_RANKS; p++) {
         to[p] = (mask >> p & 1) != 0 ? from[p] : (struct ct_kernel_end){.buf = NULL};
-        longest = most(longest, to[p].extent);
+        longest = kernels_most(longest, to[p].extent);
     }
     return longest;
 }
@@ -512,11 +515,14 @@ void ct_kernel_messages(struct ct_kernel_call *c, const struct ct_kernel_comm *c
     m->from = from;
     m->each_bytes = comm->layout.flagged_bytes - CT_KERNEL_HEAD;
     m->pad = 0;
-    const size_t longest = most(take_ends(m->send, send, to), take_ends(m->recv, recv, from));
-    const size_t peers = most((size_t)__builtin_popcount(to), (size_t)__builtin_popcount(from));
+    const size_t longest =
+        kernels_most(take_ends(m->send, send, to), take_ends(m->recv, recv, from));
+    const size_t peers =
+        kernels_most((size_t)__builtin_popcount(to), (size_t)__builtin_popcount(from));
     const size_t units = (ct_min_size(longest, m->each_bytes) + UNIT - 1) / UNIT * peers;
-    c->blocks = (uint32_t)most((longest + m->each_bytes - 1) / m->each_bytes, 1);
-    c->threads = (uint32_t)ct_min_size(most(ct_round_up(units, WARP), WARP), CT_KERNEL_THREADS);
+    c->blocks = (uint32_t)kernels_most((longest + m->each_bytes - 1) / m->each_bytes, 1);
+    c->threads =
+        (uint32_t)ct_min_size(kernels_most(ct_round_up(units, WARP), WARP), CT_KERNEL_THREADS);
     ct_kernel_shorten_messages(c);
 }
 

@@ -33,8 +33,9 @@ static uint32_t all_but(const struct ct_kernel_comm *comm, uint32_t p)
 
 /* All but the kernel's name and what it works on; `bytes` is the longest of what is divided, `each`
  * those for which another block pays. */
-static struct ct_kernel_direct *start(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
-                                      uint32_t blocks, size_t bytes, size_t each)
+static struct ct_kernel_direct *kernels_direct_start(struct ct_kernel_call       *c,
+                                                     const struct ct_kernel_comm *comm,
+                                                     uint32_t blocks, size_t bytes, size_t each)
 {
     const size_t most = blocks != 0 ? ct_min_size(blocks, CT_KERNEL_BLOCKS) : BLOCKS;
     const size_t want = ct_min_size(most, (bytes + each - 1) / each);
@@ -55,7 +56,7 @@ void ct_kernel_direct_move(struct ct_kernel_call *c, const struct ct_kernel_comm
         const bool counts = p == comm->rank || (use >> p & 1) != 0;
         longest = counts && moves[p].bytes > longest ? (size_t)moves[p].bytes : longest;
     }
-    struct ct_kernel_direct *d = start(c, comm, blocks, longest, EACH);
+    struct ct_kernel_direct *d = kernels_direct_start(c, comm, blocks, longest, EACH);
     c->kernel = ct_kernel_of_move(CT_KERNEL_DIRECT);
     d->open = open;
     d->use = use;
@@ -77,7 +78,7 @@ void ct_kernel_direct_bcast(struct ct_kernel_call *c, const struct ct_kernel_com
 
     const size_t most = ct_min_size(blocks != 0 ? blocks : BLOCKS, comm->layout.channels);
 
-    struct ct_kernel_direct *d = start(c, comm, (uint32_t)most, part, PART);
+    struct ct_kernel_direct *d = kernels_direct_start(c, comm, (uint32_t)most, part, PART);
     c->kernel = CT_KERNEL_BCAST;
     d->root = root;
     d->own_bytes = part;
@@ -102,7 +103,7 @@ static struct ct_kernel_direct *start_reduce(struct ct_kernel_call       *c,
     const size_t most =
         ct_min_size(blocks != 0 ? blocks : BLOCKS, comm->size > 2 ? FOLDERS : BLOCKS);
 
-    struct ct_kernel_direct *d = start(c, comm, (uint32_t)most, own, FOLD);
+    struct ct_kernel_direct *d = kernels_direct_start(c, comm, (uint32_t)most, own, FOLD);
     c->kernel = ct_kernel_of_reduction(CT_KERNEL_DIRECT, r->type);
     d->op = r->op;
     d->own_bytes = own;

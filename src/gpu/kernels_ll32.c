@@ -48,8 +48,8 @@ bool ct_kernel_suits_ll32(uint32_t size, enum ct_kernel_shape shape, size_t byte
 }
 
 /* Of `longest` bytes: what a block has, whole steps of the threads that have each peer. */
-static void divide(struct ct_kernel_call *c, struct ct_kernel_how how, size_t longest,
-                   struct ct_kernel_brief *b)
+static void kernels_ll32_divide(struct ct_kernel_call *c, struct ct_kernel_how how, size_t longest,
+                                struct ct_kernel_brief *b)
 {
     const struct ct_kernel_layout *l = &how.rows->layout;
     const size_t blocks = how.blocks != 0 ? ct_min_size(how.blocks, l->channels) : l->channels;
@@ -78,7 +78,7 @@ void ct_kernel_make_ll32(struct ct_kernel_call *c, struct ct_kernel_how how,
     const bool                   counts = folds ? (a->from >> me & 1) != 0 : copies;
     uint32_t                     i = 0;
     struct ct_kernel_brief       b;
-    divide(c, how, longest, &b);
+    kernels_ll32_divide(c, how, longest, &b);
     b.s.op = (uint8_t)a->op;
     for (uint32_t p = 0; p < n; p++) {
         const struct ct_kernel_move *m = &a->move[p];

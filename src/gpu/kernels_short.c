@@ -10,7 +10,7 @@
 
 enum { UNIT = 16, WARP = 32, WORD = 4 };
 
-static bool has(uint32_t mask, uint32_t p)
+static bool kernels_short_has(uint32_t mask, uint32_t p)
 {
     return (mask >> p & 1) != 0;
 }
@@ -67,7 +67,7 @@ void ct_kernel_brief_add(struct ct_kernel_brief *b, const struct ct_kernel_comm 
 }
 
 /* A unit for each thread of each block, in whole words of which all addresses are multiples. */
-static bool fits(const struct ct_kernel_brief *b, uint32_t blocks)
+static bool kernels_short_fits(const struct ct_kernel_brief *b, uint32_t blocks)
 {
     return b->s.each_bytes <= CT_KERNEL_THREADS * UNIT &&
            b->longest <= (uint64_t)b->s.each_bytes * blocks &&
@@ -75,7 +75,7 @@ static bool fits(const struct ct_kernel_brief *b, uint32_t blocks)
 }
 
 /* Each peer has warps of its own where a block has enough of them. */
-static void spread(struct ct_kernel_brief *b, struct ct_kernel_call *c)
+static void kernels_short_spread(struct ct_kernel_brief *b, struct ct_kernel_call *c)
 {
     const uint32_t groups = b->s.peers + (b->s.own != 0 || b->reduces);
     uint8_t        log = 5; /* a warp */
@@ -89,12 +89,12 @@ static void spread(struct ct_kernel_brief *b, struct ct_kernel_call *c)
     }
 }
 
-static void finish(struct ct_kernel_brief *b, struct ct_kernel_call *c)
+static void kernels_short_finish(struct ct_kernel_brief *b, struct ct_kernel_call *c)
 {
     const size_t step = ct_min_size(b->longest, b->s.each_bytes);
     b->s.vectors = b->addresses % UNIT == 0;
     c->threads = (uint32_t)(ct_round_up(step > 0 ? step : 1, (size_t)UNIT * WARP) / UNIT);
-    spread(b, c);
+    kernels_short_spread(b, c);
     c->brief = b->s; /* where its arguments were */
 }
 
@@ -107,9 +107,9 @@ static void add_moves(struct ct_kernel_brief *b, const struct ct_kernel_args *a,
         const uint64_t               gets = reduces ? a->own_bytes : m->recv_bytes;
         const struct ct_kernel_end   out = {(void *)m->src, m->send_bytes, m->send_bytes};
         const struct ct_kernel_end   in = {reduces ? NULL : m->dst, gets, gets};
-        if (p != me && has(a->to | a->from, p)) {
-            ct_kernel_brief_add(b, &a->comm, p, has(a->to, p) ? &out : NULL,
-                                has(a->from, p) ? &in : NULL);
+        if (p != me && kernels_short_has(a->to | a->from, p)) {
+            ct_kernel_brief_add(b, &a->comm, p, kernels_short_has(a->to, p) ? &out : NULL,
+                                kernels_short_has(a->from, p) ? &in : NULL);
         }
     }
 }
@@ -131,7 +131,7 @@ static void add_own(struct ct_kernel_brief *b, const struct ct_kernel_args *a, b
     const struct ct_kernel_move *m = &a->move[me];
     const bool                   moves = !reduces && m->src != m->dst && m->send_bytes > 0;
     const uint64_t               bytes = reduces ? a->own_bytes : moves ? m->send_bytes : 0;
-    ct_kernel_brief_own(b, m->src, m->dst, reduces ? has(a->from, me) : moves, bytes);
+    ct_kernel_brief_own(b, m->src, m->dst, reduces ? kernels_short_has(a->from, me) : moves, bytes);
 }
 
 void ct_kernel_shorten(struct ct_kernel_call *c, enum ct_kernel_type type)
@@ -147,10 +147,10 @@ void ct_kernel_shorten(struct ct_kernel_call *c, enum ct_kernel_type type)
     b.reduces = reduces;
     add_moves(&b, a, reduces);
     add_own(&b, a, reduces);
-    if (!fits(&b, c->blocks)) {
+    if (!kernels_short_fits(&b, c->blocks)) {
         return;
     }
-    finish(&b, c);
+    kernels_short_finish(&b, c);
     c->kernel = reduces ? ct_kernel_of_reduction(CT_KERNEL_BRIEF, type)
                         : ct_kernel_of_move(CT_KERNEL_BRIEF);
 }
@@ -167,15 +167,15 @@ void ct_kernel_shorten_messages(struct ct_kernel_call *c)
     b.s.units_bytes = m->each_bytes; /* the head is behind */
     for (uint32_t k = 1; k < n; k++) {
         const uint32_t p = (m->comm.rank + k) % n;
-        if (has(m->to | m->from, p)) {
+        if (kernels_short_has(m->to | m->from, p)) {
             struct ct_kernel_end in = m->recv[p];
             in.bytes = ct_min_size(in.bytes, in.extent); /* no more will come */
-            ct_kernel_brief_add(&b, &m->comm, p, has(m->to, p) ? &m->send[p] : NULL,
-                                has(m->from, p) ? &in : NULL);
+            ct_kernel_brief_add(&b, &m->comm, p, kernels_short_has(m->to, p) ? &m->send[p] : NULL,
+                                kernels_short_has(m->from, p) ? &in : NULL);
         }
     }
-    if (fits(&b, c->blocks)) {
-        finish(&b, c);
+    if (kernels_short_fits(&b, c->blocks)) {
+        kernels_short_finish(&b, c);
         c->kernel = CT_KERNEL_NOTES;
     }
 }

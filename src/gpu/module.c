@@ -80,7 +80,7 @@ static int load_built_in(struct ct_gpu *g, struct ct_gpu_used *used)
 }
 
 /* In the device's context, under the lock. */
-static int load(struct ct_gpu *g, struct ct_gpu_used *used)
+static int module_load(struct ct_gpu *g, struct ct_gpu_used *used)
 {
     const char *files = g->own->p->cfg.gpu_kernels;
     return files[0] != '\0' ? load_files(g, used, files) : load_built_in(g, used);
@@ -88,8 +88,8 @@ static int load(struct ct_gpu *g, struct ct_gpu_used *used)
 
 /* In the first module that has it, beginning with number *at, where the kernel before this one was
  * found: those of a type are together. */
-static CUresult find(struct ct_gpu *g, const struct ct_gpu_used *used, const char *name,
-                     unsigned *at, CUfunction *out)
+static CUresult module_find(struct ct_gpu *g, const struct ct_gpu_used *used, const char *name,
+                            unsigned *at, CUfunction *out)
 {
     CUresult r = CUDA_ERROR_NOT_FOUND;
     for (unsigned i = 0; i < used->nmodules && r == CUDA_ERROR_NOT_FOUND; i++) {
@@ -101,12 +101,12 @@ static CUresult find(struct ct_gpu *g, const struct ct_gpu_used *used, const cha
 }
 
 /* A kernel that no module has is an error for the caller that asks for it. */
-static int resolve(struct ct_gpu *g, const struct ct_gpu_used *used, const char *name, unsigned *at,
-                   struct ct_gpu_kernel *out)
+static int module_resolve(struct ct_gpu *g, const struct ct_gpu_used *used, const char *name,
+                          unsigned *at, struct ct_gpu_kernel *out)
 {
     const char *call = "cuModuleGetFunction";
     int         registers, ptx = 0; /* of the code that it was made from */
-    CUresult    r = find(g, used, name, at, &out->function);
+    CUresult    r = module_find(g, used, name, at, &out->function);
     if (r == CUDA_ERROR_NOT_FOUND) {
         out->function = NULL;
         return CTRAN_SUCCESS;
@@ -143,7 +143,7 @@ static int resolve_all(struct ct_gpu *g, struct ct_gpu_used *used)
         return CTRAN_ERR_NO_MEM;
     }
     for (size_t i = 0; ct_kernel_name(i, name) && rc == CTRAN_SUCCESS; i++) {
-        rc = resolve(g, used, name, &at, &used->kernels[i]);
+        rc = module_resolve(g, used, name, &at, &used->kernels[i]);
     }
     return rc;
 }
@@ -153,7 +153,7 @@ static int load_once(struct ct_gpu *g, struct ct_gpu_used *used)
     pthread_mutex_lock(&g->own->lock);
     int rc = atomic_load_explicit(&used->loaded, memory_order_relaxed);
     if (rc == CT_AGAIN) {
-        rc = load(g, used);
+        rc = module_load(g, used);
         rc = rc == CTRAN_SUCCESS ? resolve_all(g, used) : rc;
         atomic_store_explicit(&used->loaded, rc, memory_order_release);
     }

@@ -84,7 +84,7 @@ static int start_chunk(struct ct_nvl *nvl, struct copy *c)
     return rc;
 }
 
-static int start(struct ct_nvl *nvl, struct copy *c)
+static int nvl_start(struct ct_nvl *nvl, struct copy *c)
 {
     if (c->staged) {
         c->stage = ct_mem_pinned_get(nvl->p, CHUNKS * CHUNK);
@@ -111,7 +111,7 @@ static int turn_over(struct ct_nvl *nvl, struct copy *c, const char *chunk)
 }
 
 /* CT_AGAIN: not all of it is there. */
-static int step(struct ct_nvl *nvl, struct copy *c)
+static int nvl_step(struct ct_nvl *nvl, struct copy *c)
 {
     const size_t which = c->staged ? c->landed / CHUNK % CHUNKS : 0;
     int          rc = ct_mem_move_test(nvl->p, &c->move[which]);
@@ -160,8 +160,8 @@ static int find_target(struct ct_nvl *nvl, struct copy *c)
 
 /* A peer of which nothing can ever be mapped is barred: the devices have no way to each other, or
  * the system does not let this process have the peer's descriptors. */
-static int import(struct ct_nvl *nvl, struct ct_nvl_peer *peer, struct copy *c,
-                  const struct ct_mem_export *from, uint64_t offset)
+static int nvl_import(struct ct_nvl *nvl, struct ct_nvl_peer *peer, struct copy *c,
+                      const struct ct_mem_export *from, uint64_t offset)
 {
     CUdeviceptr at = 0;
     if (offset > from->len_bytes || c->len_bytes > from->len_bytes - offset) {
@@ -206,8 +206,8 @@ int ct_nvl_get(struct ct_nvl *nvl, struct ct_nvl_peer *peer, const struct ct_mem
     const bool now = nvl->nrunning < MOST_RUNNING;
     int        rc = ct_gpu_ready(nvl->p->gpu);
     rc = rc == CTRAN_SUCCESS ? find_target(nvl, c) : rc;
-    rc = rc == CTRAN_SUCCESS ? import(nvl, peer, c, from, op->offset) : rc;
-    rc = rc == CTRAN_SUCCESS && now ? start(nvl, c) : rc;
+    rc = rc == CTRAN_SUCCESS ? nvl_import(nvl, peer, c, from, op->offset) : rc;
+    rc = rc == CTRAN_SUCCESS && now ? nvl_start(nvl, c) : rc;
     if (rc != CTRAN_SUCCESS) {
         give_back(nvl, c);
         return CTRAN_ERR_UNSUPPORTED_OPERATION;
@@ -223,7 +223,7 @@ int ct_nvl_get(struct ct_nvl *nvl, struct ct_nvl_peer *peer, const struct ct_mem
     return CTRAN_SUCCESS;
 }
 
-static void finish(struct ct_nvl *nvl, struct copy *c, int status)
+static void nvl_finish(struct ct_nvl *nvl, struct copy *c, int status)
 {
     struct ct_net_comp *comp = c->comp;
     struct ct_nvl_peer *peer = c->peer;
@@ -255,11 +255,11 @@ static void start_waiting(struct ct_nvl *nvl)
     struct ct_list *node;
     while (nvl->nrunning < MOST_RUNNING && (node = ct_list_pop(&nvl->waiting)) != NULL) {
         struct copy *c = CT_LIST_ENTRY(node, struct copy, node);
-        const int    rc = start(nvl, c);
+        const int    rc = nvl_start(nvl, c);
         if (rc == CTRAN_SUCCESS) {
             add_running(nvl, c);
         } else {
-            finish(nvl, c, rc);
+            nvl_finish(nvl, c, rc);
         }
     }
 }
@@ -270,13 +270,13 @@ unsigned ct_nvl_poll(struct ct_nvl *nvl)
     unsigned n = 0;
     for (struct ct_list *node; (node = ct_list_pop(&nvl->running)) != NULL; n++) {
         struct copy *c = CT_LIST_ENTRY(node, struct copy, node);
-        const int    rc = step(nvl, c);
+        const int    rc = nvl_step(nvl, c);
         if (rc == CT_AGAIN) {
             ct_list_append(&nvl->running, &c->node);
             break;
         }
         nvl->nrunning--;
-        finish(nvl, c, rc);
+        nvl_finish(nvl, c, rc);
     }
     start_waiting(nvl);
     return n;

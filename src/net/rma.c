@@ -7,7 +7,7 @@
 
 /* ---- atomics --------------------------------------------------------------------------------- */
 
-static uint32_t apply32(uint32_t *at, const struct ct_net_rma *op)
+static uint32_t rma_apply32(uint32_t *at, const struct ct_net_rma *op)
 {
     const uint32_t with = (uint32_t)op->operand;
     uint32_t       was = (uint32_t)op->compare;
@@ -29,7 +29,7 @@ static uint32_t apply32(uint32_t *at, const struct ct_net_rma *op)
     }
 }
 
-static uint64_t apply64(uint64_t *at, const struct ct_net_rma *op)
+static uint64_t rma_apply64(uint64_t *at, const struct ct_net_rma *op)
 {
     const uint64_t with = op->operand;
     uint64_t       was = op->compare;
@@ -59,12 +59,12 @@ int ct_net_atomic_apply(void *at, const struct ct_net_rma *op)
         return CTRAN_ERR_ARG;
     }
     if (size == sizeof(uint32_t)) {
-        const uint32_t was = apply32(at, op);
+        const uint32_t was = rma_apply32(at, op);
         if (op->result != NULL) {
             memcpy(op->result, &was, sizeof was);
         }
     } else {
-        const uint64_t was = apply64(at, op);
+        const uint64_t was = rma_apply64(at, op);
         if (op->result != NULL) {
             memcpy(op->result, &was, sizeof was);
         }

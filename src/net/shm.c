@@ -29,7 +29,7 @@ enum {
 /* ---- open and close -------------------------------------------------------------------------- */
 
 /* Says in the peer's own segment, if it is mapped, that nothing more will come through it. */
-static void send_bye(struct ct_shm_peer *peer)
+static void shm_send_bye(struct ct_shm_peer *peer)
 {
     struct ct_ring_ctl *ctl = peer->tx.ring[CT_RING_PAIR_LONG].ctl;
     if (peer->seg.mapped && ctl != NULL) {
@@ -54,7 +54,7 @@ static void shm_close(struct ct_net *net)
     for (uint32_t i = 0; s->peers != NULL && i < s->env.nlocal; i++) {
         struct ct_shm_peer *peer = s->peers[i];
         if (peer != NULL) {
-            send_bye(peer);
+            shm_send_bye(peer);
             ct_attach_close(&peer->view);
             ct_shm_segment_close(&peer->seg, false);
             if (peer->pidfd >= 0) {
@@ -243,7 +243,7 @@ static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void
 static void shm_disconnect(struct ct_net_link *link)
 {
     ct_shm_peer_of(link)->quiet = true;
-    send_bye(ct_shm_peer_of(link));
+    shm_send_bye(ct_shm_peer_of(link));
 }
 
 static void shm_watch(struct ct_net *net, void *cookie, uint32_t id)
@@ -257,7 +257,7 @@ static void shm_watch(struct ct_net *net, void *cookie, uint32_t id)
  * takes the line away from the writer, which needs it once more to publish the record. So an
  * answer, for which the peer waits, is written from its second line on, and its first line last.
  * (Streams of short messages lose by that order.) False: the payload could not be read. */
-static bool fill(const struct ct_net_slice *slice, char *to, bool answers)
+static bool shm_fill(const struct ct_net_slice *slice, char *to, bool answers)
 {
     const struct ct_area *area = slice->area;
     char *const           data = to + slice->hdr_len;
@@ -290,7 +290,7 @@ static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
         ct_shm_wake_peer(peer);
         return CT_AGAIN;
     }
-    if (CT_UNLIKELY(!fill(slice, to, peer->received))) {
+    if (CT_UNLIKELY(!shm_fill(slice, to, peer->received))) {
         return CTRAN_ERR_BUFFER;
     }
     peer->received = false;
@@ -312,7 +312,7 @@ bool ct_shm_keeps_pid(const struct ct_shm *s, struct ct_shm_peer *peer)
     return true;
 }
 
-static void lose(struct ct_shm *s, struct ct_shm_peer *peer, int why)
+static void shm_lose(struct ct_shm *s, struct ct_shm_peer *peer, int why)
 {
     ct_attach_close(&peer->view);
     if (!peer->lost) {
@@ -328,15 +328,15 @@ static void log_spoilt(const struct ct_shm *s, const struct ct_shm_peer *peer)
              peer->id);
 }
 
-static void spoilt(struct ct_shm *s, struct ct_shm_peer *peer)
+static void shm_spoilt(struct ct_shm *s, struct ct_shm_peer *peer)
 {
     log_spoilt(s, peer);
-    lose(s, peer, CTRAN_ERR_PROC_FAILED);
+    shm_lose(s, peer, CTRAN_ERR_PROC_FAILED);
 }
 
 /* ---- reads that both ends work at ------------------------------------------------------------ */
 
-static bool has_gone(void *peer)
+static bool shm_has_gone(void *peer)
 {
     return !ct_shm_keeps_pid(ct_shm_of(((struct ct_shm_peer *)peer)->link.net), peer);
 }
@@ -358,12 +358,12 @@ static int is_exposed(void *peer_, const struct ct_shm_remote *what)
 
 struct ct_shm_mate ct_shm_mate_of(struct ct_shm_peer *peer)
 {
-    return (struct ct_shm_mate){peer->copy, peer->addr.pid, has_gone,
+    return (struct ct_shm_mate){peer->copy, peer->addr.pid, shm_has_gone,
                                 is_exposed, peer,           &peer->view};
 }
 
 /* Does a part of what a peer reads from this process. */
-static unsigned help(struct ct_shm *s, uint32_t place)
+static unsigned shm_help(struct ct_shm *s, uint32_t place)
 {
     struct ct_shm_peer *peer = place < s->env.nlocal ? s->peers[place] : NULL;
     if (peer == NULL || peer->lost || peer->quiet) {
@@ -374,7 +374,7 @@ static unsigned help(struct ct_shm *s, uint32_t place)
     int rc = ct_shm_share_help(ct_shm_segment_offer(&s->own, place), &s->own.head->offer, place,
                                &reader);
     if (CT_UNLIKELY(rc != CTRAN_SUCCESS && rc != CT_AGAIN)) {
-        spoilt(s, peer);
+        shm_spoilt(s, peer);
     }
     return rc == CTRAN_SUCCESS;
 }
@@ -445,7 +445,7 @@ static void wake_producer(struct ct_shm *s, struct ct_shm_peer *peer)
 }
 
 /* Delivers up to `most` records; returns how many. */
-static unsigned drain(struct ct_shm *s, struct ct_shm_peer *peer, unsigned most)
+static unsigned shm_drain(struct ct_shm *s, struct ct_shm_peer *peer, unsigned most)
 {
     unsigned         n = 0;
     struct ct_record rec;
@@ -454,7 +454,7 @@ static unsigned drain(struct ct_shm *s, struct ct_shm_peer *peer, unsigned most)
     while (n < most && (got = ct_ring_peek(ct_ring_pair_now(&peer->rx), &rec)) != 0) {
         struct ct_ring *ring = ct_ring_pair_now(&peer->rx);
         if (CT_UNLIKELY(got < 0)) {
-            spoilt(s, peer);
+            shm_spoilt(s, peer);
             return n;
         }
         if (CT_LIKELY(rec.type != CT_RING_SKIP)) {
@@ -467,7 +467,7 @@ static unsigned drain(struct ct_shm *s, struct ct_shm_peer *peer, unsigned most)
             ring->streak = 0; /* what it stands before is still the first */
             starves = ct_ring_release(ring, &rec);
         } else if (!ct_ring_pair_follow(&peer->rx, &starves)) {
-            spoilt(s, peer);
+            shm_spoilt(s, peer);
             return n;
         }
         if (CT_UNLIKELY(starves)) {
@@ -490,12 +490,12 @@ static unsigned shm_progress(struct ct_net *net)
     }
     uint32_t offer = atomic_load_explicit(&s->own.head->offer, memory_order_acquire);
     if (CT_UNLIKELY(offer != 0)) {
-        n += help(s, offer - 1);
+        n += shm_help(s, offer - 1);
     }
     n += ct_nvl_progress(&s->nvl);
     for (uint32_t i = 0; i < s->nrx; i++) {
         if (CT_LIKELY(!s->rx[i]->lost)) {
-            n += drain(s, s->rx[i], RECORDS_A_TURN);
+            n += shm_drain(s, s->rx[i], RECORDS_A_TURN);
         }
     }
     return n;
@@ -522,13 +522,13 @@ static void shm_check_peers(struct ct_net *net)
         }
         /* What it sent before it went still counts, were it the first that we hear of it. */
         take_joins(s);
-        while (peer->receiving && !peer->lost && drain(s, peer, RECORDS_A_TURN) > 0) {
+        while (peer->receiving && !peer->lost && shm_drain(s, peer, RECORDS_A_TURN) > 0) {
         }
         if (!peer->lost && has_left(peer)) {
             peer->lost = true;
             s->env.left(peer->cookie);
         }
-        lose(s, peer, CTRAN_ERR_PROC_FAILED);
+        shm_lose(s, peer, CTRAN_ERR_PROC_FAILED);
     }
 }
 

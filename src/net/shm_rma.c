@@ -132,7 +132,7 @@ static bool has_key(const struct shm_rkey *k)
 
 /* The entry as it stood at one moment with this key; false: it has another one, or is not for this
  * process. */
-static bool read_entry(const struct ct_shm *s, struct shm_rkey *k)
+static bool shm_rma_read_entry(const struct ct_shm *s, struct shm_rkey *k)
 {
     if (!has_key(k)) {
         return false;
@@ -194,7 +194,7 @@ static bool read_wire(struct ct_shm_peer *peer, const void *bytes, size_t len_by
     } else {
         set_reach(k, CT_NET_REACH_COPIED, COPY_OPS);
     }
-    return k->entry == NULL || read_entry(ct_shm_of(peer->link.net), k);
+    return k->entry == NULL || shm_rma_read_entry(ct_shm_of(peer->link.net), k);
 }
 
 static int shm_rkey_open(struct ct_net_link *link, const void *bytes, size_t len_bytes,
@@ -236,7 +236,8 @@ static void *shm_map(struct ct_net_rkey *rkey)
 /* ---- the origin: operations ------------------------------------------------------------------ */
 
 /* By the kernel. The pid is looked at before bytes are written, and after bytes were read. */
-static int copy(struct ct_shm_peer *peer, const struct shm_rkey *k, const struct ct_net_rma *op)
+static int shm_rma_copy(struct ct_shm_peer *peer, const struct shm_rkey *k,
+                        const struct ct_net_rma *op)
 {
     struct ct_shm *s = ct_shm_of(peer->link.net);
     const bool     is_put = op->op == CT_NET_OP_PUT;
@@ -249,7 +250,8 @@ static int copy(struct ct_shm_peer *peer, const struct shm_rkey *k, const struct
 }
 
 /* A read of one block that both ends work at. */
-static int share(struct ct_shm_peer *peer, const struct shm_rkey *k, const struct ct_net_rma *op)
+static int shm_rma_share(struct ct_shm_peer *peer, const struct shm_rkey *k,
+                         const struct ct_net_rma *op)
 {
     const struct ct_shm_mate   owner = ct_shm_mate_of(peer);
     const struct ct_shm_remote from = {k->addr + op->offset, op->len_bytes, k->key};
@@ -266,20 +268,20 @@ static bool is_shared(const struct ct_shm_peer *peer, const struct ct_net_rma *o
            ct_shm_shares(&ct_shm_of(peer->link.net)->env, peer->addr.local_index, op->len_bytes);
 }
 
-static int carry_out(struct ct_shm_peer *peer, const struct ct_net_rma *op)
+static int shm_rma_carry_out(struct ct_shm_peer *peer, const struct ct_net_rma *op)
 {
     const struct shm_rkey *k = rkey_of(op->rkey);
     if (op->op == CT_NET_OP_ATOMIC) {
         return ct_net_atomic_apply(k->at + op->offset, op);
     }
     if (is_shared(peer, op)) {
-        return share(peer, k, op);
+        return shm_rma_share(peer, k, op);
     }
-    return k->at != NULL ? ct_net_rma_copy(op, k->at + op->offset) : copy(peer, k, op);
+    return k->at != NULL ? ct_net_rma_copy(op, k->at + op->offset) : shm_rma_copy(peer, k, op);
 }
 
 /* Whether the operation may be carried out: CTRAN_SUCCESS, or its error. */
-static int check(const struct ct_shm_peer *peer, const struct ct_net_rma *op)
+static int shm_rma_check(const struct ct_shm_peer *peer, const struct ct_net_rma *op)
 {
     const struct shm_rkey *k = rkey_of(op->rkey);
     if (peer->lost || peer->gone) {
@@ -299,7 +301,7 @@ static bool is_possible(const struct ct_net_rma *op)
 /* By the copy engine. What is not started is told at once, or goes another way. */
 static int post_device(struct ct_shm_peer *peer, const struct ct_net_rma *op)
 {
-    const int rc = check(peer, op);
+    const int rc = shm_rma_check(peer, op);
     if (rc == CTRAN_SUCCESS && op->len_bytes > 0) {
         return ct_nvl_get(&ct_shm_of(peer->link.net)->nvl, &peer->nvl, &rkey_of(op->rkey)->device,
                           op);
@@ -309,7 +311,7 @@ static int post_device(struct ct_shm_peer *peer, const struct ct_net_rma *op)
 }
 
 /* With room for a notification first: an operation that is not taken has done nothing. */
-static int post_one(struct ct_shm_peer *peer, const struct ct_net_rma *op)
+static int shm_rma_post_one(struct ct_shm_peer *peer, const struct ct_net_rma *op)
 {
     const bool notify = op->op == CT_NET_OP_PUT && op->notify && !peer->lost;
     char *to = notify ? ct_ring_pair_reserve(&peer->tx, sizeof(struct ct_net_notice), 0) : NULL;
@@ -317,8 +319,8 @@ static int post_one(struct ct_shm_peer *peer, const struct ct_net_rma *op)
         ct_shm_wake_peer(peer);
         return CT_AGAIN;
     }
-    int rc = check(peer, op);
-    rc = rc == CTRAN_SUCCESS ? carry_out(peer, op) : rc;
+    int rc = shm_rma_check(peer, op);
+    rc = rc == CTRAN_SUCCESS ? shm_rma_carry_out(peer, op) : rc;
     peer->gone |= rc == CTRAN_ERR_PROC_FAILED;
     if (notify && rc == CTRAN_SUCCESS) {
         const struct ct_net_notice notice = {rkey_of(op->rkey)->key, op->notice, 0};
@@ -339,7 +341,7 @@ static int shm_post(struct ct_net_link *link, struct ct_net_rma *const ops[], un
         const struct ct_net_rma *op = ops[*taken];
         rc = !is_possible(op)                         ? CTRAN_ERR_UNSUPPORTED_OPERATION
              : op->rkey->reach == CT_NET_REACH_DEVICE ? post_device(peer, op)
-                                                      : post_one(peer, op);
+                                                      : shm_rma_post_one(peer, op);
     }
     return rc;
 }
@@ -418,7 +420,8 @@ static bool has_reach(struct ct_shm_peer *peer, enum ct_net_reach reach)
 }
 
 /* By the host's calibration; by its guesses where there is no job. */
-static void calibrate(const struct ct_process *p, enum ct_net_reach reach, struct ct_net_cost *cost)
+static void shm_rma_calibrate(const struct ct_process *p, enum ct_net_reach reach,
+                              struct ct_net_cost *cost)
 {
     struct ct_calibration guess;
     ct_calibration_guess(&guess);
@@ -439,7 +442,7 @@ static int shm_query(struct ct_net_link *link, enum ct_net_op op, enum ct_net_re
                        ? shm_typical(op, reach, cost)
                        : CTRAN_ERR_UNSUPPORTED_OPERATION;
     if (rc == CTRAN_SUCCESS && op != CT_NET_OP_SEND) {
-        calibrate(ct_shm_of(link->net)->env.process, reach, cost);
+        shm_rma_calibrate(ct_shm_of(link->net)->env.process, reach, cost);
     }
     return rc;
 }

@@ -15,12 +15,12 @@ static size_t block_bytes(size_t len_bytes)
     return ct_round_up(ct_max_size(block, ct_div_up(len_bytes, MOST_BLOCKS)), PAGE);
 }
 
-static uint64_t pack(uint32_t number, uint32_t front, uint32_t end)
+static uint64_t shm_share_pack(uint32_t number, uint32_t front, uint32_t end)
 {
     return (uint64_t)number << 32 | (uint64_t)front << 16 | end;
 }
 
-static uint32_t number_of(uint64_t claim)
+static uint32_t shm_share_number_of(uint64_t claim)
 {
     return (uint32_t)(claim >> 32);
 }
@@ -30,7 +30,7 @@ static uint32_t front_of(uint64_t claim)
     return claim >> 16 & 0xffff;
 }
 
-static uint32_t end_of(uint64_t claim)
+static uint32_t shm_share_end_of(uint64_t claim)
 {
     return claim & 0xffff;
 }
@@ -43,8 +43,8 @@ static bool claim_front(struct ct_shm_offer *offer, uint32_t n, uint32_t *block)
     uint64_t now = atomic_load_explicit(&offer->claim, memory_order_relaxed), next;
     do {
         *block = front_of(now);
-        next = pack(number_of(now), *block + 1, end_of(now));
-        if (*block >= end_of(now) || *block >= n) {
+        next = shm_share_pack(shm_share_number_of(now), *block + 1, shm_share_end_of(now));
+        if (*block >= shm_share_end_of(now) || *block >= n) {
             return false;
         }
     } while (!atomic_compare_exchange_weak_explicit(&offer->claim, &now, next, memory_order_acq_rel,
@@ -61,7 +61,8 @@ static int read_block(const struct ct_shm_mate *owner, char *to, const struct ct
 }
 
 /* Waits for the blocks that the owner has claimed; it cannot have done more. */
-static int await(struct ct_shm_offer *offer, uint32_t blocks, const struct ct_shm_mate *owner)
+static int shm_share_await(struct ct_shm_offer *offer, uint32_t blocks,
+                           const struct ct_shm_mate *owner)
 {
     enum { SPINS = 4096 }; /* before the core is given away: it may be the owner's */
     uint32_t done;
@@ -97,7 +98,8 @@ static bool open_offer(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint3
     atomic_store_explicit(&offer->key, from->key, memory_order_relaxed);
     atomic_store_explicit(&offer->done, 0, memory_order_relaxed);
     atomic_store_explicit(&offer->failed, 0, memory_order_relaxed);
-    atomic_store_explicit(&offer->claim, pack(number_of(before) + 1, 0, n), memory_order_release);
+    atomic_store_explicit(&offer->claim, shm_share_pack(shm_share_number_of(before) + 1, 0, n),
+                          memory_order_release);
     uint32_t none = 0;
     (void)atomic_compare_exchange_strong_explicit(word, &none, place + 1, memory_order_seq_cst,
                                                   memory_order_relaxed);
@@ -125,11 +127,11 @@ int ct_shm_share_read(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32
     }
     close_offer(word, place);
     const uint64_t left = atomic_load_explicit(&offer->claim, memory_order_relaxed);
-    const uint32_t end = end_of(left);
+    const uint32_t end = shm_share_end_of(left);
     if (end != taken || front_of(left) != taken) { /* the owner has what is behind these */
         return CTRAN_ERR_INTERN;
     }
-    int helped = await(offer, n - end, owner);
+    int helped = shm_share_await(offer, n - end, owner);
     rc = rc != CTRAN_SUCCESS ? rc : helped;
     if (rc == CTRAN_SUCCESS && end < n &&
         atomic_load_explicit(&offer->failed, memory_order_relaxed) != 0) {
@@ -147,7 +149,7 @@ static bool claim_back(struct ct_shm_offer *offer, struct ct_shm_remote *to,
 {
     uint64_t now = atomic_load_explicit(&offer->claim, memory_order_acquire), next;
     do {
-        uint32_t end = end_of(now);
+        uint32_t end = shm_share_end_of(now);
         if (front_of(now) >= end) {
             return false;
         }
@@ -159,7 +161,7 @@ static bool claim_back(struct ct_shm_offer *offer, struct ct_shm_remote *to,
         from->addr = atomic_load_explicit(&offer->from, memory_order_relaxed) + at;
         from->len_bytes = to->len_bytes;
         from->key = atomic_load_explicit(&offer->key, memory_order_relaxed);
-        next = pack(number_of(now), front_of(now), end - 1);
+        next = shm_share_pack(shm_share_number_of(now), front_of(now), end - 1);
     } while (!atomic_compare_exchange_weak_explicit(&offer->claim, &now, next, memory_order_acq_rel,
                                                     memory_order_acquire));
     return true;

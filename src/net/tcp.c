@@ -25,7 +25,7 @@ enum {
     LONE_PERIOD = 512, /* and while there are none */
 };
 
-static struct ct_tcp *tcp_of(struct ct_net *net)
+static struct ct_tcp *net_tcp_of(struct ct_net *net)
 {
     return CT_CONTAINER_OF(net, struct ct_tcp, net);
 }
@@ -54,14 +54,14 @@ const struct ct_auth_key *ct_tcp_key(struct ct_tcp *t)
 
 /* ---- turns ----------------------------------------------------------------------------------- */
 
-static void bury(struct ct_tcp *t)
+static void tcp_bury(struct ct_tcp *t)
 {
     for (struct ct_list *node; (node = ct_list_pop(&t->buried)) != NULL;) {
         free(CT_LIST_ENTRY(node, struct ct_tcp_conn, node));
     }
 }
 
-static void handle(struct ct_tcp *t, const struct epoll_event *e)
+static void tcp_handle(struct ct_tcp *t, const struct epoll_event *e)
 {
     struct ct_tcp_source *source = e->data.ptr;
     if (source->kind == CT_TCP_LISTENS) {
@@ -80,18 +80,18 @@ static void handle(struct ct_tcp *t, const struct epoll_event *e)
 
 /* Handles what has come to the sockets, waiting up to timeout_ms for it; returns the number of
  * events that concern those above. */
-static unsigned look(struct ct_tcp *t, int timeout_ms)
+static unsigned tcp_look(struct ct_tcp *t, int timeout_ms)
 {
     struct epoll_event events[EVENTS];
     t->events = 0;
     int n = epoll_wait(t->epoll, events, EVENTS, timeout_ms);
     for (int i = 0; i < n; i++) {
-        handle(t, &events[i]);
+        tcp_handle(t, &events[i]);
     }
     return t->events;
 }
 
-static void flush(struct ct_tcp *t)
+static void net_tcp_flush(struct ct_tcp *t)
 {
     while (!ct_list_empty(&t->dirty)) {
         ct_tcp_stream_flush(CT_LIST_ENTRY(t->dirty.next, struct ct_tcp_stream, dirty));
@@ -100,21 +100,21 @@ static void flush(struct ct_tcp *t)
         ct_tcp_peers_part(t);
     }
     if (CT_UNLIKELY(!ct_list_empty(&t->buried))) {
-        bury(t);
+        tcp_bury(t);
     }
 }
 
 static unsigned tcp_progress(struct ct_net *net)
 {
-    struct ct_tcp *t = tcp_of(net);
+    struct ct_tcp *t = net_tcp_of(net);
     unsigned       n = t->uncounted;
     t->uncounted = 0;
     if (CT_LIKELY(t->skip > 0)) {
         t->skip--;
     } else if (t->unusable == NULL) {
         t->in_progress = true;
-        n += look(t, 0);
-        flush(t);
+        n += tcp_look(t, 0);
+        net_tcp_flush(t);
         unsigned most = t->peers != NULL ? MOST_PERIOD : LONE_PERIOD;
         t->period = n > 0 ? 1 : (unsigned)ct_min_size((size_t)t->period * 2, most);
         t->skip = t->period - 1;
@@ -123,7 +123,7 @@ static unsigned tcp_progress(struct ct_net *net)
     return n;
 }
 
-static struct ct_tcp_peer *find(struct ct_tcp *t, uint32_t id)
+static struct ct_tcp_peer *tcp_find(struct ct_tcp *t, uint32_t id)
 {
     struct ct_tcp_peer *peer = NULL;
     HASH_FIND(hh, t->peers, &id, sizeof id, peer);
@@ -133,8 +133,8 @@ static struct ct_tcp_peer *find(struct ct_tcp *t, uint32_t id)
 /* What it has sent lies in our system, and is no more than that holds. */
 static void tcp_drain(struct ct_net *net, uint32_t id)
 {
-    struct ct_tcp      *t = tcp_of(net);
-    struct ct_tcp_peer *peer = find(t, id);
+    struct ct_tcp      *t = net_tcp_of(net);
+    struct ct_tcp_peer *peer = tcp_find(t, id);
     if (peer == NULL) {
         return;
     }
@@ -143,14 +143,14 @@ static void tcp_drain(struct ct_net *net, uint32_t id)
     for (uint32_t i = 0; i < peer->nlanes && !peer->lost; i++) {
         ct_tcp_stream_drain(&peer->streams[i]);
     }
-    flush(t);
+    net_tcp_flush(t);
     t->uncounted += t->events;
     t->in_progress = false;
 }
 
 static void tcp_forget(struct ct_net *net, uint32_t id)
 {
-    struct ct_tcp_peer *peer = find(tcp_of(net), id);
+    struct ct_tcp_peer *peer = tcp_find(net_tcp_of(net), id);
     if (peer != NULL) {
         ct_tcp_peer_quit(peer);
     }
@@ -201,7 +201,7 @@ static int open_sockets(struct ct_tcp *t)
     return CTRAN_SUCCESS;
 }
 
-static void release(struct ct_tcp *t)
+static void tcp_release(struct ct_tcp *t)
 {
     struct ct_tcp_peer *peer, *next;
     HASH_ITER (hh, t->peers, peer, next) {
@@ -210,7 +210,7 @@ static void release(struct ct_tcp *t)
     while (!ct_list_empty(&t->timed)) { /* strangers */
         ct_tcp_conn_close(CT_LIST_ENTRY(t->timed.next, struct ct_tcp_conn, node), true);
     }
-    bury(t);
+    tcp_bury(t);
     for (unsigned i = 0; i < t->nlisteners; i++) {
         close(t->listeners[i].fd);
     }
@@ -226,7 +226,7 @@ static void release(struct ct_tcp *t)
     free(t);
 }
 
-static void set_up(struct ct_tcp *t, const struct ct_net_env *env)
+static void tcp_set_up(struct ct_tcp *t, const struct ct_net_env *env)
 {
     t->env = *env;
     t->net = (struct ct_net){
@@ -252,7 +252,7 @@ static int tcp_open(const struct ct_net_env *env, struct ct_net **net)
     if (t == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    set_up(t, env);
+    tcp_set_up(t, env);
     t->spare = malloc(CT_TCP_SPARE);
     int rc = t->spare != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
     if (rc == CTRAN_SUCCESS && getrandom(&t->addr.instance, sizeof t->addr.instance, 0) < 0) {
@@ -268,7 +268,7 @@ static int tcp_open(const struct ct_net_env *env, struct ct_net **net)
         t->unusable = "there is no other rank";
     }
     if (rc != CTRAN_SUCCESS) {
-        release(t);
+        tcp_release(t);
         return rc;
     }
     t->addr_len = offsetof(struct ct_tcp_addr, where) + t->addr.count * sizeof t->addr.where[0];
@@ -285,7 +285,7 @@ struct leaving {
     uint64_t left_bytes; /* that the peers' systems have yet to take */
 };
 
-static struct leaving leave_all(struct ct_tcp *t)
+static struct leaving tcp_leave_all(struct ct_tcp *t)
 {
     struct leaving now = {0};
     for (struct ct_tcp_peer *peer = t->peers; peer != NULL; peer = peer->hh.next) {
@@ -303,7 +303,7 @@ static struct leaving leave_all(struct ct_tcp *t)
 }
 
 /* Nobody has taken anything for CTRAN_TCP_LINGER. */
-static void leave_behind(struct ct_tcp *t)
+static void tcp_leave_behind(struct ct_tcp *t)
 {
     struct ct_tcp_peer *peer, *next;
     HASH_ITER (hh, t->peers, peer, next) {
@@ -328,7 +328,7 @@ static void leave_behind(struct ct_tcp *t)
  * more. A peer that reads nothing now is waited for only while it has more to come than the systems
  * can hold, or a connection to be opened; it is tried as long as its system answers and
  * CTRAN_TCP_LINGER allows, since what is not delivered now never will be. */
-static void send_bye(struct ct_tcp *t)
+static void tcp_send_bye(struct ct_tcp *t)
 {
     enum { NAP_MS = 100, FIRST_NAP_MS = 1, LAST_NAP_MS = 8 };
     const uint64_t linger_ns = (uint64_t)t->env.cfg->tcp_linger * CT_NS_PER_MS;
@@ -337,43 +337,43 @@ static void send_bye(struct ct_tcp *t)
     struct leaving now, before = {0};
     t->closing = true;
     t->in_progress = true;
-    flush(t);
-    while ((now = leave_all(t)).streams > 0) {
+    net_tcp_flush(t);
+    while ((now = tcp_leave_all(t)).streams > 0) {
         if (now.streams != before.streams || now.left_bytes != before.left_bytes) {
             since_ns = ct_clock_ns();
             before = now;
         } else if (ct_clock_ns() - since_ns > linger_ns) {
-            leave_behind(t);
+            tcp_leave_behind(t);
             break;
         }
-        (void)look(t, now.acks > 0 ? (int)nap_ms : NAP_MS);
+        (void)tcp_look(t, now.acks > 0 ? (int)nap_ms : NAP_MS);
         nap_ms =
             now.acks > 0 ? (unsigned)ct_min_size(2 * (size_t)nap_ms, LAST_NAP_MS) : FIRST_NAP_MS;
-        flush(t);
+        net_tcp_flush(t);
     }
-    flush(t);
+    net_tcp_flush(t);
 }
 
 static void tcp_close(struct ct_net *net)
 {
-    struct ct_tcp *t = tcp_of(net);
+    struct ct_tcp *t = net_tcp_of(net);
     if (t->unusable == NULL) {
-        send_bye(t);
+        tcp_send_bye(t);
     }
-    release(t);
+    tcp_release(t);
 }
 
 /* ---- peers ----------------------------------------------------------------------------------- */
 
 static const void *tcp_addr(struct ct_net *net, size_t *len_bytes)
 {
-    *len_bytes = tcp_of(net)->addr_len;
-    return &tcp_of(net)->addr;
+    *len_bytes = net_tcp_of(net)->addr_len;
+    return &net_tcp_of(net)->addr;
 }
 
 static const char *tcp_unreachable(struct ct_net *net, const void *bytes, size_t len_bytes)
 {
-    struct ct_tcp     *t = tcp_of(net);
+    struct ct_tcp     *t = net_tcp_of(net);
     struct ct_tcp_addr addr = {0};
     struct ct_tcp_pair pairs[CT_TCP_MAX_IFS];
     unsigned           nbest;
@@ -402,7 +402,7 @@ static int tcp_connect(struct ct_net *net, void *cookie, uint32_t id, const void
 {
     struct ct_tcp_addr addr = {0};
     memcpy(&addr, bytes, len_bytes); /* checked by unreachable */
-    struct ct_tcp_peer *peer = ct_tcp_peer_get(tcp_of(net), id, cookie, &addr);
+    struct ct_tcp_peer *peer = ct_tcp_peer_get(net_tcp_of(net), id, cookie, &addr);
     if (peer == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
@@ -431,7 +431,8 @@ static bool stream_flushed(const struct ct_tcp_stream *stream)
 
 static bool tcp_flushed(struct ct_net *net)
 {
-    for (const struct ct_tcp_peer *peer = tcp_of(net)->peers; peer != NULL; peer = peer->hh.next) {
+    for (const struct ct_tcp_peer *peer = net_tcp_of(net)->peers; peer != NULL;
+         peer = peer->hh.next) {
         for (uint32_t i = 0; i < peer->nlanes && !peer->lost && !peer->left; i++) {
             if (!stream_flushed(&peer->streams[i])) {
                 return false;
@@ -442,7 +443,7 @@ static bool tcp_flushed(struct ct_net *net)
 }
 
 /* Where shm reaches every rank a connection is the exception, and comes to notice in time. */
-static bool is_needed(const struct ct_tcp *t)
+static bool tcp_is_needed(const struct ct_tcp *t)
 {
     return t->peers != NULL || t->nconns > 0 || t->env.nlocal < t->env.size ||
            strstr(t->env.cfg->transports, "shm") == NULL;
@@ -450,10 +451,10 @@ static bool is_needed(const struct ct_tcp *t)
 
 static int tcp_fd(struct ct_net *net)
 {
-    struct ct_tcp *t = tcp_of(net);
+    struct ct_tcp *t = net_tcp_of(net);
     t->period = 1; /* who asks is about to sleep, and then to look */
     t->skip = 0;
-    return t->unusable == NULL && is_needed(t) ? t->epoll : -1;
+    return t->unusable == NULL && tcp_is_needed(t) ? t->epoll : -1;
 }
 
 const struct ct_net_ops ct_net_tcp = {

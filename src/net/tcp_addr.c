@@ -109,8 +109,8 @@ int ct_tcp_addr_listen(struct ct_tcp_where *w)
 /* ---- ways to a peer -------------------------------------------------------------------------- */
 
 /* How good an address of the peer's is, 0 best; -1: of no use. *from is ours on the same subnet. */
-static int rank_of(const struct ct_tcp *t, const struct ct_tcp_where *w, bool near,
-                   const struct ct_tcp_where **from)
+static int tcp_addr_rank_of(const struct ct_tcp *t, const struct ct_tcp_where *w, bool near,
+                            const struct ct_tcp_where **from)
 {
     int best = -1;
     *from = NULL;
@@ -144,7 +144,7 @@ unsigned ct_tcp_addr_pairs(const struct ct_tcp *t, const struct ct_tcp_addr *add
     for (int rank = 0; rank < 4; rank++) {
         for (unsigned i = 0; i < addr->count && n < CT_TCP_MAX_IFS; i++) {
             const struct ct_tcp_where *from;
-            if (rank_of(t, &addr->where[i], near, &from) != rank) {
+            if (tcp_addr_rank_of(t, &addr->where[i], near, &from) != rank) {
                 continue;
             }
             (void)to_sockaddr(&addr->where[i], &pairs[n].to);

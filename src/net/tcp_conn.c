@@ -113,7 +113,7 @@ const char *ct_tcp_conn_control(const struct ct_tcp_conn *c, char *name, size_t 
 /* ---- the end of those that come to nothing --------------------------------------------------- */
 
 /* A stranger is dropped; a stream learns that its attempt has failed. */
-static void give_up(struct ct_tcp_conn *c, const char *why, bool met)
+static void tcp_conn_give_up(struct ct_tcp_conn *c, const char *why, bool met)
 {
     struct ct_tcp_stream *stream = c->stream;
     if (stream == NULL) {
@@ -131,14 +131,14 @@ static void give_up(struct ct_tcp_conn *c, const char *why, bool met)
 
 void ct_tcp_conn_expire(struct ct_tcp_conn *c)
 {
-    give_up(c, c->stream != NULL ? "it does not answer" : "it has not proved itself in time",
-            false);
+    tcp_conn_give_up(
+        c, c->stream != NULL ? "it does not answer" : "it has not proved itself in time", false);
 }
 
 /* ---- hello, proof, welcome ------------------------------------------------------------------- */
 
 /* These are so short that a connection that has just opened takes them whole. */
-static bool say(struct ct_tcp_conn *c, const void *bytes, size_t len)
+static bool tcp_conn_say(struct ct_tcp_conn *c, const void *bytes, size_t len)
 {
     return send(c->source.fd, bytes, len, MSG_NOSIGNAL) == (ssize_t)len;
 }
@@ -147,7 +147,7 @@ static bool send_proof(struct ct_tcp_conn *c)
 {
     const void *bytes;
     size_t      len = ct_auth_output(&c->auth, &bytes);
-    if (len > 0 && !say(c, bytes, len)) {
+    if (len > 0 && !tcp_conn_say(c, bytes, len)) {
         return false;
     }
     ct_auth_sent(&c->auth, len);
@@ -155,7 +155,7 @@ static bool send_proof(struct ct_tcp_conn *c)
 }
 
 /* Reads up to `most` bytes: how many, 0 when there are none now, -1 when the connection is over. */
-static ssize_t hear(struct ct_tcp_conn *c, void *bytes, size_t most)
+static ssize_t tcp_conn_hear(struct ct_tcp_conn *c, void *bytes, size_t most)
 {
     ssize_t n = recv(c->source.fd, bytes, most, 0);
     if (n < 0) {
@@ -167,17 +167,17 @@ static ssize_t hear(struct ct_tcp_conn *c, void *bytes, size_t most)
 /* 1 once the whole message is there; otherwise like hear. */
 static int hear_whole(struct ct_tcp_conn *c, void *message, size_t size)
 {
-    ssize_t n = hear(c, (char *)message + c->have, size - c->have);
+    ssize_t n = tcp_conn_hear(c, (char *)message + c->have, size - c->have);
     c->have += n > 0 ? (size_t)n : 0;
     return n < 0 ? -1 : c->have == size;
 }
 
 /* 1 once the peer has proved itself, and our proof is out. */
-static int prove(struct ct_tcp_conn *c)
+static int tcp_conn_prove(struct ct_tcp_conn *c)
 {
     unsigned char bytes[CT_AUTH_MESSAGE_BYTES];
     size_t        taken;
-    ssize_t       n = hear(c, bytes, sizeof bytes);
+    ssize_t       n = tcp_conn_hear(c, bytes, sizeof bytes);
     if (n <= 0) {
         return (int)n;
     }
@@ -207,7 +207,7 @@ static const char *proof_error(const struct ct_tcp_conn *c)
 
 /* ---- who calls ------------------------------------------------------------------------------- */
 
-static int call(const struct ct_tcp_peer *peer, const struct ct_tcp_pair *pair)
+static int tcp_conn_call(const struct ct_tcp_peer *peer, const struct ct_tcp_pair *pair)
 {
     int family = pair->to.ss_family;
     int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -236,7 +236,7 @@ struct ct_tcp_conn *ct_tcp_conn_call(struct ct_tcp_stream *stream)
     struct ct_tcp            *t = peer->t;
     unsigned                  first = stream->index % peer->nbest;
     const struct ct_tcp_pair *pair = &peer->pairs[(first + stream->tries) % peer->npairs];
-    int                       fd = call(peer, pair);
+    int                       fd = tcp_conn_call(peer, pair);
     struct ct_tcp_conn       *c = fd >= 0 ? conn_new(t, fd, &pair->to) : NULL;
     if (c == NULL) {
         if (fd >= 0) {
@@ -258,7 +258,7 @@ struct ct_tcp_conn *ct_tcp_conn_call(struct ct_tcp_stream *stream)
 }
 
 /* Its listener has answered: says hello. */
-static bool greet(struct ct_tcp_conn *c)
+static bool tcp_conn_greet(struct ct_tcp_conn *c)
 {
     const struct ct_tcp_stream *stream = c->stream;
     const struct ct_tcp        *t = c->t;
@@ -278,7 +278,7 @@ static bool greet(struct ct_tcp_conn *c)
     c->met_ns = ct_clock_ns();
     ct_list_remove(&c->node); /* the deadline was for this much */
     return ct_tcp_watch(c->t, &c->source, EPOLLIN, true) == 0 &&
-           say(c, &c->hello, sizeof c->hello) && begin_proof(c, CT_AUTH_CONNECTS);
+           tcp_conn_say(c, &c->hello, sizeof c->hello) && begin_proof(c, CT_AUTH_CONNECTS);
 }
 
 static void on_connecting(struct ct_tcp_conn *c)
@@ -286,9 +286,9 @@ static void on_connecting(struct ct_tcp_conn *c)
     int       error = 0;
     socklen_t len = sizeof error;
     if (getsockopt(c->source.fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0 || error != 0) {
-        give_up(c, strerror(error), false);
-    } else if (!greet(c)) {
-        give_up(c, "it hung up", false);
+        tcp_conn_give_up(c, strerror(error), false);
+    } else if (!tcp_conn_greet(c)) {
+        tcp_conn_give_up(c, "it hung up", false);
     }
 }
 
@@ -302,12 +302,12 @@ static void on_welcome(struct ct_tcp_conn *c)
     }
     if (n < 0 || w->magic != CT_TCP_WELCOME_MAGIC || w->version != CT_TCP_VERSION ||
         w->len_bytes != sizeof *w) {
-        give_up(c, n < 0 ? "it hung up" : "it gave no sensible answer", true);
+        tcp_conn_give_up(c, n < 0 ? "it hung up" : "it gave no sensible answer", true);
     } else if (w->type == CT_TCP_GO) {
         stream->attempt = NULL;
         ct_tcp_stream_adopt(stream, c, w->received);
     } else if (w->type == CT_TCP_YIELD) {
-        give_up(c, "it calls this rank itself", true);
+        tcp_conn_give_up(c, "it calls this rank itself", true);
     } else {
         stream->attempt = NULL;
         ct_tcp_conn_close(c, true);
@@ -321,12 +321,12 @@ static void on_welcome(struct ct_tcp_conn *c)
 
 /* ---- who accepts ----------------------------------------------------------------------------- */
 
-static void drop_oldest(struct ct_tcp *t)
+static void tcp_conn_drop_oldest(struct ct_tcp *t)
 {
     CT_LIST_FOR (node, &t->timed) {
         struct ct_tcp_conn *c = CT_LIST_ENTRY(node, struct ct_tcp_conn, node);
         if (c->stream == NULL) {
-            give_up(c, "others wait", false);
+            tcp_conn_give_up(c, "others wait", false);
             return;
         }
     }
@@ -347,7 +347,7 @@ void ct_tcp_conn_accept(struct ct_tcp *t, struct ct_tcp_source *listener)
             return;
         }
         if (t->nstrangers == MOST_STRANGERS) {
-            drop_oldest(t);
+            tcp_conn_drop_oldest(t);
         }
         struct ct_tcp_conn *c = conn_new(t, fd, &other);
         if (c == NULL) {
@@ -366,7 +366,7 @@ void ct_tcp_conn_accept(struct ct_tcp *t, struct ct_tcp_source *listener)
 }
 
 /* What is wrong with a hello, NULL: nothing. */
-static const char *wrong(const struct ct_tcp *t, const struct ct_tcp_hello *h)
+static const char *tcp_conn_wrong(const struct ct_tcp *t, const struct ct_tcp_hello *h)
 {
     if (h->magic != CT_TCP_HELLO_MAGIC || h->version != CT_TCP_VERSION || h->type != CT_TCP_HELLO ||
         h->len_bytes != sizeof *h) {
@@ -385,28 +385,28 @@ static void on_hello(struct ct_tcp_conn *c)
     if (n == 0) {
         return;
     }
-    const char *why = n < 0 ? "it hung up" : wrong(c->t, &c->hello);
+    const char *why = n < 0 ? "it hung up" : tcp_conn_wrong(c->t, &c->hello);
     if (why != NULL) {
-        give_up(c, why, false);
+        tcp_conn_give_up(c, why, false);
     } else if (!begin_proof(c, CT_AUTH_ACCEPTS)) {
-        give_up(c, "nothing can be proved", false);
+        tcp_conn_give_up(c, "nothing can be proved", false);
     }
 }
 
-static bool answer(struct ct_tcp_conn *c, enum ct_tcp_opening type, uint64_t received)
+static bool tcp_conn_answer(struct ct_tcp_conn *c, enum ct_tcp_opening type, uint64_t received)
 {
     struct ct_tcp_welcome w = {.magic = CT_TCP_WELCOME_MAGIC,
                                .version = CT_TCP_VERSION,
                                .type = (uint8_t)type,
                                .len_bytes = sizeof w,
                                .received = received};
-    return say(c, &w, sizeof w);
+    return tcp_conn_say(c, &w, sizeof w);
 }
 
 /* Refused, but not abruptly: the answer has to arrive. */
-static void turn_away(struct ct_tcp_conn *c, enum ct_tcp_opening type)
+static void tcp_conn_turn_away(struct ct_tcp_conn *c, enum ct_tcp_opening type)
 {
-    (void)answer(c, type, 0); /* it learns by the end of the connection as well */
+    (void)tcp_conn_answer(c, type, 0); /* it learns by the end of the connection as well */
     ct_tcp_conn_close(c, false);
 }
 
@@ -420,7 +420,7 @@ static bool prefers_own(const struct ct_tcp_stream *stream)
 }
 
 /* A rank of this job: the hello is to be believed. */
-static void admit(struct ct_tcp_conn *c)
+static void tcp_conn_admit(struct ct_tcp_conn *c)
 {
     struct ct_tcp_peer *peer;
     enum ct_tcp_opening found = ct_tcp_peer_find(c->t, &c->hello, &peer);
@@ -431,12 +431,12 @@ static void admit(struct ct_tcp_conn *c)
         return;
     }
     if (found != CT_TCP_GO) {
-        turn_away(c, found);
+        tcp_conn_turn_away(c, found);
         return;
     }
     struct ct_tcp_stream *stream = &peer->streams[c->hello.stream];
     if (prefers_own(stream)) {
-        turn_away(c, CT_TCP_YIELD);
+        tcp_conn_turn_away(c, CT_TCP_YIELD);
         return;
     }
     c->t->nstrangers--;
@@ -451,7 +451,7 @@ static void admit(struct ct_tcp_conn *c)
         ct_tcp_conn_close(stream->conn, true);
         stream->conn = NULL;
     }
-    if (answer(c, CT_TCP_GO, stream->in.received)) {
+    if (tcp_conn_answer(c, CT_TCP_GO, stream->in.received)) {
         ct_tcp_stream_adopt(stream, c, c->hello.received);
     } else {
         ct_tcp_conn_close(c, true);
@@ -463,16 +463,16 @@ static void admit(struct ct_tcp_conn *c)
 
 static void on_proof(struct ct_tcp_conn *c)
 {
-    int n = prove(c);
+    int n = tcp_conn_prove(c);
     if (n < 0) {
-        give_up(c, proof_error(c), false);
+        tcp_conn_give_up(c, proof_error(c), false);
     } else if (n > 0) {
         ct_auth_end(&c->auth);
         c->have = 0;
         if (c->stream != NULL) {
             c->phase = CT_TCP_WAIT_WELCOME;
         } else {
-            admit(c);
+            tcp_conn_admit(c);
         }
     }
 }

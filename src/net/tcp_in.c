@@ -25,7 +25,7 @@ void ct_tcp_in_fini(struct ct_tcp_in *in)
     drop_large(in);
 }
 
-static bool spoil(struct ct_tcp_in *in, const char *why)
+static bool tcp_in_spoil(struct ct_tcp_in *in, const char *why)
 {
     in->why = why;
     return false;
@@ -34,7 +34,7 @@ static bool spoil(struct ct_tcp_in *in, const char *why)
 /* ---- heads ----------------------------------------------------------------------------------- */
 
 /* What is wrong with a head, NULL: nothing. */
-static const char *wrong(const struct ct_tcp_in *in, const struct ct_tcp_head *h)
+static const char *tcp_in_wrong(const struct ct_tcp_in *in, const struct ct_tcp_head *h)
 {
     if (h->magic != CT_TCP_FRAME_MAGIC || h->version != CT_TCP_VERSION) {
         return "no frame where one should begin";
@@ -106,12 +106,13 @@ static void take_outcome(struct ct_tcp_in *in, const void *hdr)
 }
 
 /* A frame, of which all is here that size_of says. */
-static bool take(struct ct_tcp_in *in, const struct ct_tcp_head *h, const unsigned char *bytes)
+static bool tcp_in_take(struct ct_tcp_in *in, const struct ct_tcp_head *h,
+                        const unsigned char *bytes)
 {
     const unsigned char *hdr = bytes + sizeof *h;
     in->number++;
     if (!in->sink->ack(in->arg, h->ack)) {
-        return spoil(in, "an acknowledgement of what was never sent");
+        return tcp_in_spoil(in, "an acknowledgement of what was never sent");
     }
     switch (h->kind) {
     case CT_TCP_SLICE:
@@ -150,7 +151,7 @@ static size_t feed_put(struct ct_tcp_in *in, const unsigned char *p, size_t n)
     return len;
 }
 
-static unsigned char *part(struct ct_tcp_in *in)
+static unsigned char *tcp_in_part(struct ct_tcp_in *in)
 {
     return in->large != NULL ? in->large : in->small;
 }
@@ -159,17 +160,17 @@ static unsigned char *part(struct ct_tcp_in *in)
 static bool part_full(struct ct_tcp_in *in)
 {
     struct ct_tcp_head h;
-    memcpy(&h, part(in), sizeof h);
+    memcpy(&h, tcp_in_part(in), sizeof h);
     if (in->need == sizeof h) {
-        const char *why = wrong(in, &h);
+        const char *why = tcp_in_wrong(in, &h);
         if (why != NULL) {
-            return spoil(in, why);
+            return tcp_in_spoil(in, why);
         }
         in->need = size_of(&h);
         if (in->need > sizeof in->small) {
             in->large = ct_tcp_pool_get(in->pool, in->need);
             if (in->large == NULL) {
-                return spoil(in, "more than there is memory for");
+                return tcp_in_spoil(in, "more than there is memory for");
             }
             memcpy(in->large, in->small, sizeof h);
         }
@@ -177,7 +178,7 @@ static bool part_full(struct ct_tcp_in *in)
     if (in->have < in->need) {
         return true;
     }
-    bool ok = take(in, &h, part(in));
+    bool ok = tcp_in_take(in, &h, tcp_in_part(in));
     drop_large(in);
     in->have = in->need = 0;
     return ok;
@@ -189,25 +190,25 @@ static bool feed_frame(struct ct_tcp_in *in, const unsigned char *p, size_t n, s
     if (in->have == 0 && n >= sizeof(struct ct_tcp_head)) {
         struct ct_tcp_head h;
         memcpy(&h, p, sizeof h);
-        const char *why = wrong(in, &h);
+        const char *why = tcp_in_wrong(in, &h);
         if (why != NULL) {
-            return spoil(in, why);
+            return tcp_in_spoil(in, why);
         }
         if (size_of(&h) <= n) {
             *took = size_of(&h);
-            return take(in, &h, p);
+            return tcp_in_take(in, &h, p);
         }
     }
     if (in->have == 0) {
         in->need = sizeof(struct ct_tcp_head);
     }
     *took = ct_min_size(n, in->need - in->have);
-    memcpy(part(in) + in->have, p, *took);
+    memcpy(tcp_in_part(in) + in->have, p, *took);
     in->have += *took;
     return in->have < in->need || part_full(in);
 }
 
-static bool feed(struct ct_tcp_in *in, const unsigned char *p, size_t n)
+static bool tcp_in_feed(struct ct_tcp_in *in, const unsigned char *p, size_t n)
 {
     while (n > 0) {
         size_t took;
@@ -225,7 +226,7 @@ static bool feed(struct ct_tcp_in *in, const unsigned char *p, size_t n)
 bool ct_tcp_in_feed(struct ct_tcp_in *in, const void *bytes, size_t len)
 {
     in->received += len; /* first: what frames bring about may tell the peer */
-    return feed(in, bytes, len);
+    return tcp_in_feed(in, bytes, len);
 }
 
 unsigned ct_tcp_in_want(const struct ct_tcp_in *in, struct iovec *iov, unsigned n, void *spare,
@@ -264,5 +265,5 @@ bool ct_tcp_in_came(struct ct_tcp_in *in, size_t bytes, size_t own, const void *
             return false;
         }
     }
-    return feed(in, spare, bytes - mine);
+    return tcp_in_feed(in, spare, bytes - mine);
 }

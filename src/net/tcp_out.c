@@ -7,7 +7,7 @@ static struct ct_tcp_frame *frame_of(const struct ct_list *node)
     return CT_LIST_ENTRY(node, struct ct_tcp_frame, node);
 }
 
-static uint64_t end_of(const struct ct_tcp_frame *f)
+static uint64_t tcp_out_end_of(const struct ct_tcp_frame *f)
 {
     return f->begin + f->size + f->put_bytes;
 }
@@ -57,7 +57,7 @@ void ct_tcp_out_add(struct ct_tcp_out *out, struct ct_tcp_frame *f)
     head->version = CT_TCP_VERSION;
     head->number = out->number++;
     f->begin = out->end;
-    out->end = end_of(f);
+    out->end = tcp_out_end_of(f);
     out->needed = head->kind == CT_TCP_ACK ? out->needed : out->end;
     out->held_bytes += sizeof *f + f->size;
     ct_list_append(&out->frames, &f->node);
@@ -94,7 +94,7 @@ unsigned ct_tcp_out_next(const struct ct_tcp_out *out, struct iovec *iov, unsign
                 break;
             }
         }
-        at = end_of(f);
+        at = tcp_out_end_of(f);
         if (*bytes == most_bytes) {
             break;
         }
@@ -105,7 +105,7 @@ unsigned ct_tcp_out_next(const struct ct_tcp_out *out, struct iovec *iov, unsign
 void ct_tcp_out_wrote(struct ct_tcp_out *out, size_t bytes)
 {
     out->sent += bytes;
-    while (out->next != &out->frames && end_of(frame_of(out->next)) <= out->sent) {
+    while (out->next != &out->frames && tcp_out_end_of(frame_of(out->next)) <= out->sent) {
         out->next = out->next->next;
     }
 }
@@ -127,7 +127,7 @@ bool ct_tcp_out_ack(struct ct_tcp_out *out, uint64_t position, struct ct_list *d
     out->acked = position;
     while (!ct_list_empty(&out->frames)) {
         struct ct_tcp_frame *f = frame_of(out->frames.next);
-        if (end_of(f) > position) {
+        if (tcp_out_end_of(f) > position) {
             break;
         }
         if (f->put != NULL) {

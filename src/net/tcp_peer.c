@@ -37,8 +37,8 @@ struct ct_tcp_peer *ct_tcp_peer_get(struct ct_tcp *t, uint32_t id, void *cookie,
 }
 
 /* A peer that is not known yet. */
-static enum ct_tcp_opening look_up(struct ct_tcp *t, const struct ct_tcp_hello *hello,
-                                   struct ct_tcp_peer **peer)
+static enum ct_tcp_opening tcp_peer_look_up(struct ct_tcp *t, const struct ct_tcp_hello *hello,
+                                            struct ct_tcp_peer **peer)
 {
     size_t len;
     if (hello->from >= t->env.size) {
@@ -65,7 +65,7 @@ enum ct_tcp_opening ct_tcp_peer_find(struct ct_tcp *t, const struct ct_tcp_hello
     *peer = NULL;
     HASH_FIND(hh, t->peers, &hello->from, sizeof hello->from, *peer);
     if (*peer == NULL) {
-        found = t->closing ? CT_TCP_GONE : look_up(t, hello, peer);
+        found = t->closing ? CT_TCP_GONE : tcp_peer_look_up(t, hello, peer);
     }
     if (found != CT_TCP_GO) {
         return found;
@@ -74,7 +74,7 @@ enum ct_tcp_opening ct_tcp_peer_find(struct ct_tcp *t, const struct ct_tcp_hello
                                                                            : CT_TCP_GO;
 }
 
-static void quit(struct ct_tcp_peer *peer, int why)
+static void tcp_peer_quit(struct ct_tcp_peer *peer, int why)
 {
     peer->lost = true;
     for (uint32_t i = 0; i < peer->nlanes; i++) {
@@ -85,14 +85,14 @@ static void quit(struct ct_tcp_peer *peer, int why)
 
 void ct_tcp_peer_quit(struct ct_tcp_peer *peer)
 {
-    quit(peer, CTRAN_ERR_PROC_FAILED);
+    tcp_peer_quit(peer, CTRAN_ERR_PROC_FAILED);
 }
 
 void ct_tcp_peer_lose(struct ct_tcp_peer *peer, int why)
 {
     if (!peer->lost) {
         struct ct_tcp *t = peer->t;
-        quit(peer, why);
+        tcp_peer_quit(peer, why);
         t->events++;
         if (!t->closing) {
             t->env.failed(peer->cookie, why);
@@ -175,7 +175,7 @@ int ct_tcp_peer_send(struct ct_net_link *link, const struct ct_net_slice *slice)
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-static struct ct_tcp_peer *peer_of(void *stream)
+static struct ct_tcp_peer *tcp_peer_of(void *stream)
 {
     return ((struct ct_tcp_stream *)stream)->peer;
 }
@@ -183,7 +183,7 @@ static struct ct_tcp_peer *peer_of(void *stream)
 static void on_slice(void *stream, uint8_t type, const void *hdr, size_t hdr_len, const void *data,
                      size_t len_bytes)
 {
-    struct ct_tcp_peer *peer = peer_of(stream);
+    struct ct_tcp_peer *peer = tcp_peer_of(stream);
     struct ct_tcp      *t = peer->t;
     t->events++;
     if (!t->closing && !peer->lost) {

@@ -26,7 +26,7 @@ void ct_tcp_pool_fini(struct ct_tcp_pool *pool)
 }
 
 /* Of sizes above CT_TCP_SMALL; may be CT_TCP_GRAINS or more. */
-static size_t class_of(size_t size)
+static size_t tcp_pool_class_of(size_t size)
 {
     return (size - 1) / CT_TCP_GRAIN;
 }
@@ -36,7 +36,7 @@ void *ct_tcp_pool_get(struct ct_tcp_pool *pool, size_t size)
     if (CT_LIKELY(size <= CT_TCP_SMALL)) {
         return ct_slab_get(&pool->small);
     }
-    const size_t class = class_of(size);
+    const size_t class = tcp_pool_class_of(size);
     if (class >= CT_TCP_GRAINS) {
         return malloc(size);
     }
@@ -56,7 +56,7 @@ void ct_tcp_pool_put(struct ct_tcp_pool *pool, void *memory, size_t size)
         ct_slab_put(&pool->small, memory);
         return;
     }
-    const size_t class = class_of(size), bytes = (class + 1) * CT_TCP_GRAIN;
+    const size_t class = tcp_pool_class_of(size), bytes = (class + 1) * CT_TCP_GRAIN;
     if (class >= CT_TCP_GRAINS || pool->kept_bytes + bytes > CT_TCP_KEPT_BYTES) {
         free(memory);
         return;

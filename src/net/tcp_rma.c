@@ -51,7 +51,7 @@ struct tcp_arriving {
     bool           refused; /* one of the parts */
 };
 
-static struct ct_tcp *tcp_of(struct ct_net *net)
+static struct ct_tcp *tcp_rma_tcp_of(struct ct_net *net)
 {
     return CT_CONTAINER_OF(net, struct ct_tcp, net);
 }
@@ -81,7 +81,7 @@ static void withdraw_from(struct ct_tcp_peer *peer, uint64_t key)
 static void tcp_mem_dereg(struct ct_net_mr *mr)
 {
     struct tcp_mr      *m = CT_CONTAINER_OF(mr, struct tcp_mr, base);
-    struct ct_tcp      *t = tcp_of(mr->net);
+    struct ct_tcp      *t = tcp_rma_tcp_of(mr->net);
     struct ct_tcp_peer *peer = NULL, *next;
     if (m->peer != CT_NET_ANY_PEER) {
         HASH_FIND(hh, t->peers, &m->peer, sizeof m->peer, peer);
@@ -228,7 +228,7 @@ static int tcp_post(struct ct_net_link *link, struct ct_net_rma *const ops[], un
 /* Parts are small enough that all streams have their share of a put, where streams go by several
  * links or queues. On one host all go by the same two processors, and each part costs an
  * acknowledgement: there parts are long. */
-static size_t part_of(const struct ct_tcp_peer *peer, const struct ct_tcp_put *put)
+static size_t tcp_rma_part_of(const struct ct_tcp_peer *peer, const struct ct_tcp_put *put)
 {
     size_t left = put->op->len_bytes - put->assigned_bytes;
     size_t part = ct_max_size(put->op->len_bytes / ((size_t)2 * peer->nlanes), PART_LEAST);
@@ -250,7 +250,7 @@ void ct_tcp_rma_feed(struct ct_tcp_stream *stream)
                                    .len_bytes = op->len_bytes,
                                    .notice = op->notice,
                                    .notify = op->notify};
-    size_t                   len = part_of(peer, put);
+    size_t                   len = tcp_rma_part_of(peer, put);
     bool                     last = put->assigned_bytes + len == op->len_bytes;
     struct ct_tcp_frame *f = ct_tcp_out_make(&stream->out, sizeof(struct ct_tcp_head) + sizeof to);
     if (f == NULL) {
@@ -320,7 +320,8 @@ static void tcp_flush(struct ct_net_link *link, struct ct_net_comp *comp)
 }
 
 /* Guesses, of a network and a host of today; on one host the two ends copy at memory's speed. */
-static int cost_of(bool near, enum ct_net_op op, enum ct_net_reach reach, struct ct_net_cost *cost)
+static int tcp_rma_cost_of(bool near, enum ct_net_op op, enum ct_net_reach reach,
+                           struct ct_net_cost *cost)
 {
     const bool is_put = op == CT_NET_OP_PUT && reach == CT_NET_REACH_WIRED;
     *cost = (struct ct_net_cost){.lat_ns = near ? 15000 : 30000,
@@ -333,17 +334,17 @@ static int cost_of(bool near, enum ct_net_op op, enum ct_net_reach reach, struct
 static int tcp_query(struct ct_net_link *link, enum ct_net_op op, enum ct_net_reach reach,
                      struct ct_net_cost *cost)
 {
-    return cost_of(ct_tcp_peer_of(link)->near, op, reach, cost);
+    return tcp_rma_cost_of(ct_tcp_peer_of(link)->near, op, reach, cost);
 }
 
 static int tcp_typical(enum ct_net_op op, enum ct_net_reach reach, struct ct_net_cost *cost)
 {
-    return cost_of(false, op, reach, cost);
+    return tcp_rma_cost_of(false, op, reach, cost);
 }
 
 /* ---- the target ------------------------------------------------------------------------------ */
 
-static struct ct_tcp_peer *peer_of(void *stream)
+static struct ct_tcp_peer *tcp_rma_peer_of(void *stream)
 {
     return ((struct ct_tcp_stream *)stream)->peer;
 }
@@ -351,7 +352,7 @@ static struct ct_tcp_peer *peer_of(void *stream)
 const struct ct_area *ct_tcp_rma_place(void *stream, const struct ct_tcp_target *to,
                                        size_t len_bytes)
 {
-    struct ct_tcp_peer   *peer = peer_of(stream);
+    struct ct_tcp_peer   *peer = tcp_rma_peer_of(stream);
     struct ct_tcp        *t = peer->t;
     const struct ct_area *area = NULL;
     if (t->closing || peer->lost ||
@@ -406,7 +407,7 @@ static void put_arrived(struct ct_tcp_stream *stream, const struct ct_tcp_target
 /* Most puts come in one part. */
 void ct_tcp_rma_placed(void *stream, const struct ct_tcp_target *to, size_t len_bytes, bool landed)
 {
-    struct ct_tcp_peer        *peer = peer_of(stream);
+    struct ct_tcp_peer        *peer = tcp_rma_peer_of(stream);
     const struct ct_tcp_target copy = *to; /* the stream may go on with the next part */
     bool                       refused = !landed;
     if (peer->t->closing || peer->lost) {

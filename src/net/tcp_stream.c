@@ -73,7 +73,7 @@ static uint64_t jittered_ns(struct ct_tcp *t, uint64_t ms)
     return ns / 2 + ct_tcp_random(t) % ns;
 }
 
-static bool is_wanted(const struct ct_tcp_stream *stream)
+static bool tcp_stream_is_wanted(const struct ct_tcp_stream *stream)
 {
     const struct ct_tcp_peer *peer = stream->peer;
     return !peer->lost && !peer->left && !stream->bye_seen &&
@@ -101,7 +101,7 @@ void ct_tcp_stream_need(struct ct_tcp_stream *stream)
 
 void ct_tcp_stream_call(struct ct_tcp_stream *stream)
 {
-    if (stream->conn != NULL || stream->attempt != NULL || !is_wanted(stream)) {
+    if (stream->conn != NULL || stream->attempt != NULL || !tcp_stream_is_wanted(stream)) {
         return;
     }
     stream->attempt = ct_tcp_conn_call(stream);
@@ -118,7 +118,7 @@ void ct_tcp_stream_missed(struct ct_tcp_stream *stream, const char *why, bool me
     struct ct_tcp      *t = peer->t;
     uint64_t            now = ct_clock_ns();
     uint64_t            most_ns = (uint64_t)t->env.cfg->tcp_timeout * CT_NS_PER_MS;
-    if (!is_wanted(stream)) {
+    if (!tcp_stream_is_wanted(stream)) {
         return;
     }
     if (met || stream->down_ns == 0) {
@@ -195,7 +195,7 @@ void ct_tcp_stream_lost(struct ct_tcp_stream *stream, const char *why)
     struct ct_tcp *t = stream->peer->t;
     look_delivered(stream);
     hang_up(stream, !stream->bye_seen && !stream->delivered);
-    if (!is_wanted(stream)) {
+    if (!tcp_stream_is_wanted(stream)) {
         return;
     }
     ct_debug(t->env.log, "rank %" PRIu32 ", stream %" PRIu32 ": the connection is broken: %s",
@@ -375,7 +375,7 @@ static void lose_faulty(struct ct_tcp_stream *stream)
 }
 
 /* 1: there may be more; 0: there is no more now; -1: the stream has no connection any more. */
-static int read_some(struct ct_tcp_stream *stream)
+static int tcp_stream_read_some(struct ct_tcp_stream *stream)
 {
     struct ct_tcp *t = stream->peer->t;
     struct iovec   iov[PIECES];
@@ -407,7 +407,7 @@ static int read_some(struct ct_tcp_stream *stream)
     return stream->conn == NULL ? -1 : (size_t)got == asked;
 }
 
-static void acknowledge(struct ct_tcp_stream *stream)
+static void tcp_stream_acknowledge(struct ct_tcp_stream *stream)
 {
     const size_t most = (size_t)stream->peer->t->env.cfg->tcp_buffer / 8;
     if ((stream->in.ack_now || stream->in.owing_bytes >= most) &&
@@ -421,7 +421,7 @@ void ct_tcp_stream_drain(struct ct_tcp_stream *stream)
 {
     enum { TRIES = 2 }; /* a short read may have met a segment that was just being taken in */
     for (unsigned i = 0; i < TRIES && stream->conn != NULL;) {
-        i = read_some(stream) > 0 ? 0 : i + 1;
+        i = tcp_stream_read_some(stream) > 0 ? 0 : i + 1;
     }
 }
 
@@ -432,7 +432,7 @@ void ct_tcp_stream_retry(struct ct_tcp_stream *stream)
     } else if (stream->conn == NULL) {
         ct_tcp_stream_call(stream);
     } else {
-        acknowledge(stream);
+        tcp_stream_acknowledge(stream);
         ct_tcp_stream_push(stream);
     }
 }
@@ -452,10 +452,10 @@ void ct_tcp_stream_event(struct ct_tcp_stream *stream, uint32_t events)
     }
     int more = 1;
     for (unsigned i = 0; i < READS_A_TURN && more > 0 && stream->conn == c; i++) {
-        more = read_some(stream);
+        more = tcp_stream_read_some(stream);
     }
     if (!stream->peer->lost) {
-        acknowledge(stream);
+        tcp_stream_acknowledge(stream);
     }
 }
 

@@ -9,7 +9,7 @@
 
 #include "net/tcp.h"
 
-static void set_timer(struct ct_tcp *t, uint64_t at_ns)
+static void tcp_wait_set_timer(struct ct_tcp *t, uint64_t at_ns)
 {
     struct itimerspec when = {.it_value = {.tv_sec = (time_t)(at_ns / 1000000000u),
                                            .tv_nsec = (long)(at_ns % 1000000000u)}};
@@ -20,7 +20,7 @@ static void set_timer(struct ct_tcp *t, uint64_t at_ns)
 static void no_later(struct ct_tcp *t, uint64_t at_ns)
 {
     if (t->wakes_ns == 0 || at_ns < t->wakes_ns) {
-        set_timer(t, at_ns);
+        tcp_wait_set_timer(t, at_ns);
     }
 }
 
@@ -61,7 +61,7 @@ static void accept_again(struct ct_tcp *t)
 }
 
 /* The earliest of what is left. */
-static void rearm(struct ct_tcp *t)
+static void tcp_wait_rearm(struct ct_tcp *t)
 {
     uint64_t first = t->accepting ? 0 : t->accept_ns;
     CT_LIST_FOR (node, &t->waiting) {
@@ -72,7 +72,7 @@ static void rearm(struct ct_tcp *t)
         uint64_t at = CT_LIST_ENTRY(node, struct ct_tcp_conn, node)->deadline_ns;
         first = first == 0 || at < first ? at : first;
     }
-    set_timer(t, first);
+    tcp_wait_set_timer(t, first);
 }
 
 void ct_tcp_wait_over(struct ct_tcp *t)
@@ -104,5 +104,5 @@ void ct_tcp_wait_over(struct ct_tcp *t)
     if (!t->accepting && t->accept_ns <= now) {
         accept_again(t);
     }
-    rearm(t);
+    tcp_wait_rearm(t);
 }

@@ -23,13 +23,13 @@ struct ct_attach_range {
 };
 
 /* Here, from their address on; the range has it. */
-static char *inside(const struct ct_attach_range *s, uint64_t addr, uint64_t len_bytes)
+static char *attach_inside(const struct ct_attach_range *s, uint64_t addr, uint64_t len_bytes)
 {
     const uint64_t at = addr - s->addr;
     return s->at != NULL && at < s->len_bytes && len_bytes <= s->len_bytes - at ? s->at + at : NULL;
 }
 
-static void let_go(struct ct_attach_range *s)
+static void attach_let_go(struct ct_attach_range *s)
 {
     if (s->at != NULL) {
         (void)munmap(s->at, s->len_bytes); /* ours: cannot fail */
@@ -37,7 +37,7 @@ static void let_go(struct ct_attach_range *s)
     }
 }
 
-static bool is_listed(const struct ct_attach *v, unsigned i)
+static bool attach_is_listed(const struct ct_attach *v, unsigned i)
 {
     return atomic_load_explicit(&v->theirs->ranges[i].place, memory_order_acquire) ==
            v->ranges[i].place;
@@ -59,8 +59,8 @@ void ct_attach_sweep(struct ct_attach *v)
         return;
     }
     for (unsigned i = 0; v->ranges != NULL && i < CT_EXPOSE_RANGES; i++) {
-        if (v->ranges[i].at != NULL && !is_listed(v, i)) {
-            let_go(&v->ranges[i]);
+        if (v->ranges[i].at != NULL && !attach_is_listed(v, i)) {
+            attach_let_go(&v->ranges[i]);
         }
     }
     /* The last that failed stands for all: the next look tells of the others. */
@@ -74,7 +74,7 @@ void ct_attach_sweep(struct ct_attach *v)
 void ct_attach_close(struct ct_attach *v)
 {
     for (unsigned i = 0; v->ranges != NULL && i < CT_EXPOSE_RANGES; i++) {
-        let_go(&v->ranges[i]);
+        attach_let_go(&v->ranges[i]);
     }
     free(v->ranges);
     *v = (struct ct_attach){.theirs = NULL};
@@ -95,7 +95,7 @@ static bool read_range(const struct ct_attach *v, unsigned i, struct ct_attach_r
 }
 
 /* The peer's file; -1: it cannot be opened, or that is another one. */
-static int open_file(const struct ct_attach *v)
+static int attach_open_file(const struct ct_attach *v)
 {
     char        path[64];
     struct stat st;
@@ -129,7 +129,7 @@ static bool has_range(int fd, const struct ct_attach_range *s)
 
 /* Until the next try it has to go in another way, and the peer knows that: unless it is gone, has
  * lost its file, or does not tell the truth about it. What is mapped stays. */
-static void fail(struct ct_attach *v, unsigned i, uint64_t place)
+static void attach_fail(struct ct_attach *v, unsigned i, uint64_t place)
 {
     enum { MOST_REST = 256 };
     const bool theirs = errno == ENOENT || errno == ESRCH || errno == ESTALE || errno == ERANGE;
@@ -150,7 +150,7 @@ static void fail(struct ct_attach *v, unsigned i, uint64_t place)
 
 /* Whether it is too early to try again: that is after twice as many looks each time, or when there
  * is something else on the list. */
-static bool rests(struct ct_attach *v)
+static bool attach_rests(struct ct_attach *v)
 {
     const uint32_t changes = atomic_load_explicit(&v->theirs->changes, memory_order_acquire);
     if (v->rest > 0 && changes == v->tried) {
@@ -164,7 +164,7 @@ static bool rests(struct ct_attach *v)
 /* Core dumps have it from its owner, once. */
 static bool map_range(const struct ct_attach *v, struct ct_attach_range *s)
 {
-    const int fd = open_file(v);
+    const int fd = attach_open_file(v);
     if (fd >= 0 && has_range(fd, s)) {
         void *at =
             mmap(NULL, s->len_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)s->place);
@@ -182,8 +182,8 @@ static bool map_range(const struct ct_attach *v, struct ct_attach_range *s)
 }
 
 /* The range of the list that has these bytes, as it stood at one moment; CT_EXPOSE_RANGES: none. */
-static unsigned find_range(const struct ct_attach *v, uint64_t addr, uint64_t len_bytes,
-                           struct ct_attach_range *s)
+static unsigned attach_find_range(const struct ct_attach *v, uint64_t addr, uint64_t len_bytes,
+                                  struct ct_attach_range *s)
 {
     unsigned i = 0;
     while (i < CT_EXPOSE_RANGES && (!read_range(v, i, s) || addr - s->addr >= s->len_bytes ||
@@ -197,12 +197,12 @@ void *ct_attach_map(const struct ct_attach *v, uint64_t addr, uint64_t len_bytes
                     struct ct_attach_mapping *out)
 {
     struct ct_attach_range s;
-    if (v->theirs == NULL || find_range(v, addr, len_bytes, &s) == CT_EXPOSE_RANGES ||
+    if (v->theirs == NULL || attach_find_range(v, addr, len_bytes, &s) == CT_EXPOSE_RANGES ||
         !map_range(v, &s)) {
         return NULL;
     }
     *out = (struct ct_attach_mapping){s.at, s.len_bytes};
-    return inside(&s, addr, len_bytes);
+    return attach_inside(&s, addr, len_bytes);
 }
 
 void ct_attach_unmap(struct ct_attach_mapping *mapping)
@@ -217,22 +217,22 @@ void ct_attach_unmap(struct ct_attach_mapping *mapping)
 static void *find_new(struct ct_attach *v, uint64_t addr, uint64_t len_bytes)
 {
     struct ct_attach_range s;
-    const unsigned         i = find_range(v, addr, len_bytes, &s);
-    if (i == CT_EXPOSE_RANGES || rests(v)) {
+    const unsigned         i = attach_find_range(v, addr, len_bytes, &s);
+    if (i == CT_EXPOSE_RANGES || attach_rests(v)) {
         return NULL;
     }
     if (v->ranges == NULL) {
         v->ranges = calloc(CT_EXPOSE_RANGES, sizeof *v->ranges);
     }
     if (v->ranges == NULL || !map_range(v, &s)) {
-        fail(v, i, s.place);
+        attach_fail(v, i, s.place);
         return NULL;
     }
     see_again(v);
-    let_go(&v->ranges[i]);
+    attach_let_go(&v->ranges[i]);
     v->ranges[i] = s;
     v->last = i;
-    return inside(&s, addr, len_bytes);
+    return attach_inside(&s, addr, len_bytes);
 }
 
 void *ct_attach_find(struct ct_attach *v, uint64_t addr, uint64_t len_bytes)
@@ -242,13 +242,13 @@ void *ct_attach_find(struct ct_attach *v, uint64_t addr, uint64_t len_bytes)
     }
     ct_attach_sweep(v);
     if (v->ranges != NULL) {
-        void *at = inside(&v->ranges[v->last], addr, len_bytes);
-        if (CT_LIKELY(at != NULL && is_listed(v, v->last))) {
+        void *at = attach_inside(&v->ranges[v->last], addr, len_bytes);
+        if (CT_LIKELY(at != NULL && attach_is_listed(v, v->last))) {
             return at;
         }
         for (unsigned i = 0; i < CT_EXPOSE_RANGES; i++) {
-            at = inside(&v->ranges[i], addr, len_bytes);
-            if (at != NULL && is_listed(v, i)) {
+            at = attach_inside(&v->ranges[i], addr, len_bytes);
+            if (at != NULL && attach_is_listed(v, i)) {
                 v->last = i;
                 return at;
             }

@@ -71,8 +71,9 @@ void ct_calibration_key(const struct ct_caches *caches, char out[CT_CALIBRATION_
 /* ---- the text -------------------------------------------------------------------------------- */
 
 /* Adds to a text of *len bytes; false: there is no room. */
-static bool add(char *out, size_t cap, size_t *len, const char *fmt, ...) CT_PRINTF(4, 5);
-static bool add(char *out, size_t cap, size_t *len, const char *fmt, ...)
+static bool calibration_add(char *out, size_t cap, size_t *len, const char *fmt, ...)
+    CT_PRINTF(4, 5);
+static bool calibration_add(char *out, size_t cap, size_t *len, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -86,14 +87,16 @@ static bool add(char *out, size_t cap, size_t *len, const char *fmt, ...)
 size_t ct_calibration_format(const struct ct_calibration *c, const char *key, char *out, size_t cap)
 {
     size_t len = 0;
-    bool   fits = add(out, cap, &len, "%s\nmachine %s\ntime %" PRId64 "\n", title, key, c->when_s);
+    bool   fits = calibration_add(out, cap, &len, "%s\nmachine %s\ntime %" PRId64 "\n", title, key,
+                                  c->when_s);
     for (int i = 0; i < CT_FIGURES && fits; i++) {
         if ((c->measured >> i & 1) != 0) {
-            fits = add(out, cap, &len, "%s %" PRIu64 "\n", ct_figure_info[i].name, c->figure[i]);
+            fits = calibration_add(out, cap, &len, "%s %" PRIu64 "\n", ct_figure_info[i].name,
+                                   c->figure[i]);
         }
     }
-    fits =
-        fits && add(out, cap, &len, "digest %016" PRIx64 "\n", ct_fnv1a(CT_FNV1A_START, out, len));
+    fits = fits && calibration_add(out, cap, &len, "digest %016" PRIx64 "\n",
+                                   ct_fnv1a(CT_FNV1A_START, out, len));
     return fits ? len : 0;
 }
 
@@ -104,8 +107,8 @@ struct text {
     size_t      cap;
 };
 
-static int refuse(const struct text *t, const char *fmt, ...) CT_PRINTF(2, 3);
-static int refuse(const struct text *t, const char *fmt, ...)
+static int calibration_refuse(const struct text *t, const char *fmt, ...) CT_PRINTF(2, 3);
+static int calibration_refuse(const struct text *t, const char *fmt, ...)
 {
     va_list args;
     int     n = snprintf(t->why, t->cap, "line %u: ", t->line);
@@ -119,7 +122,7 @@ static int refuse(const struct text *t, const char *fmt, ...)
 
 /* The next line, which has to end with a newline and to begin with `word` and a space; NULL: it is
  * another one. What follows has *len bytes. */
-static const char *take_line(struct text *t, const char *word, size_t *len)
+static const char *calibration_take_line(struct text *t, const char *word, size_t *len)
 {
     const size_t n = strlen(word), all = strcspn(t->at, "\n");
     if (t->at[all] != '\n' || all <= n || strncmp(t->at, word, n) != 0 || t->at[n] != ' ') {
@@ -133,7 +136,7 @@ static const char *take_line(struct text *t, const char *word, size_t *len)
 }
 
 /* Digits alone, as _format writes them. */
-static bool take_number(const char *at, size_t len, uint64_t *out)
+static bool calibration_take_number(const char *at, size_t len, uint64_t *out)
 {
     enum { MOST = 18 }; /* such numbers are less than INT64_MAX */
     *out = 0;
@@ -149,18 +152,18 @@ static int parse_head(struct text *t, struct ct_calibration *c, const char *key)
     size_t       len;
     uint64_t     when;
     if (strncmp(t->at, title, n) != 0 || t->at[n] != '\n') {
-        return refuse(t, "found \"%.*s\", expected \"%s\"",
-                      (int)ct_min_size(strcspn(t->at, "\n"), 40), t->at, title);
+        return calibration_refuse(t, "found \"%.*s\", expected \"%s\"",
+                                  (int)ct_min_size(strcspn(t->at, "\n"), 40), t->at, title);
     }
     t->at += n + 1;
     t->line++;
-    const char *machine = take_line(t, "machine", &len);
+    const char *machine = calibration_take_line(t, "machine", &len);
     if (machine == NULL || len != strlen(key) || strncmp(machine, key, len) != 0) {
-        return refuse(t, "it is of another machine, kernel or version of ctran");
+        return calibration_refuse(t, "it is of another machine, kernel or version of ctran");
     }
-    const char *time = take_line(t, "time", &len);
-    if (time == NULL || !take_number(time, len, &when)) {
-        return refuse(t, "expected \"time\" and seconds");
+    const char *time = calibration_take_line(t, "time", &len);
+    if (time == NULL || !calibration_take_number(time, len, &when)) {
+        return calibration_refuse(t, "expected \"time\" and seconds");
     }
     c->when_s = (int64_t)when;
     return CTRAN_SUCCESS;
@@ -172,14 +175,15 @@ static int parse_figures(struct text *t, struct ct_calibration *c)
     for (int i = 0; i < CT_FIGURES; i++) {
         const struct ct_figure_info *info = &ct_figure_info[i];
         size_t                       len;
-        const char                  *number = take_line(t, info->name, &len);
+        const char                  *number = calibration_take_line(t, info->name, &len);
         if (number == NULL) {
             continue;
         }
-        if (!take_number(number, len, &c->figure[i]) || c->figure[i] < info->least ||
+        if (!calibration_take_number(number, len, &c->figure[i]) || c->figure[i] < info->least ||
             c->figure[i] > info->most) {
-            return refuse(t, "%s is %.*s, expected %" PRIu64 " to %" PRIu64 " %s", info->name,
-                          (int)ct_min_size(len, 32), number, info->least, info->most, info->unit);
+            return calibration_refuse(t, "%s is %.*s, expected %" PRIu64 " to %" PRIu64 " %s",
+                                      info->name, (int)ct_min_size(len, 32), number, info->least,
+                                      info->most, info->unit);
         }
         c->measured |= UINT32_C(1) << i;
     }
@@ -192,15 +196,16 @@ static int parse_digest(struct text *t)
     char           want[24];
     size_t         len;
     snprintf(want, sizeof want, "%016" PRIx64, own);
-    const char *digest = take_line(t, "digest", &len);
+    const char *digest = calibration_take_line(t, "digest", &len);
     if (digest == NULL) {
-        return refuse(t,
-                      "found \"%.*s\", expected a figure of this version in its place, or "
-                      "\"digest\"",
-                      (int)ct_min_size(strcspn(t->at, "\n"), 40), t->at);
+        return calibration_refuse(
+            t,
+            "found \"%.*s\", expected a figure of this version in its place, or "
+            "\"digest\"",
+            (int)ct_min_size(strcspn(t->at, "\n"), 40), t->at);
     }
     if (len != strlen(want) || strncmp(digest, want, len) != 0 || *t->at != '\0') {
-        return refuse(t, "the digest is not that of the text: the file is damaged");
+        return calibration_refuse(t, "the digest is not that of the text: the file is damaged");
     }
     return CTRAN_SUCCESS;
 }

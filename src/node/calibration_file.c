@@ -166,7 +166,7 @@ void ct_calibration_renew(const struct ct_config *cfg, const struct ct_log *log)
 
 /* ---- one copy a host ------------------------------------------------------------------------- */
 
-static bool change(struct ct_calibration_shared *s, uint32_t from, uint32_t to)
+static bool calibration_file_change(struct ct_calibration_shared *s, uint32_t from, uint32_t to)
 {
     return atomic_compare_exchange_strong_explicit(&s->state, &from, to, memory_order_seq_cst,
                                                    memory_order_seq_cst);
@@ -178,19 +178,19 @@ static uint32_t state_of(struct ct_calibration_shared *s)
 }
 
 /* The first process's part. If the others have given up by now it uses guesses, as they do. */
-static bool bring(struct ct_calibration_shared *s, const struct ct_config *cfg,
-                  const struct ct_log *log, struct ct_calibration *out)
+static bool calibration_file_bring(struct ct_calibration_shared *s, const struct ct_config *cfg,
+                                   const struct ct_log *log, struct ct_calibration *out)
 {
     const bool renews = ct_calibration_load(&s->figures, cfg, log);
     *out = s->figures;
-    if (!change(s, LOADING, THERE)) {
+    if (!calibration_file_change(s, LOADING, THERE)) {
         ct_calibration_guess(out);
     }
     ct_wake_signal(&s->wake);
     return renews;
 }
 
-static void await(struct ct_calibration_shared *s, uint32_t limit_ms)
+static void calibration_file_await(struct ct_calibration_shared *s, uint32_t limit_ms)
 {
     const uint64_t end_ns = ct_clock_ns() + limit_ms * (uint64_t)CT_NS_PER_MS;
     uint64_t       now;
@@ -205,13 +205,13 @@ static void await(struct ct_calibration_shared *s, uint32_t limit_ms)
 bool ct_calibration_share(struct ct_calibration_shared *s, const struct ct_config *cfg,
                           const struct ct_log *log, uint32_t limit_ms, struct ct_calibration *out)
 {
-    if (s != NULL && change(s, NOBODY, LOADING)) {
-        return bring(s, cfg, log, out);
+    if (s != NULL && calibration_file_change(s, NOBODY, LOADING)) {
+        return calibration_file_bring(s, cfg, log, out);
     }
     ct_calibration_guess(out);
     if (s != NULL) {
-        await(s, limit_ms);
-        (void)change(s, LOADING, GUESSES);
+        calibration_file_await(s, limit_ms);
+        (void)calibration_file_change(s, LOADING, GUESSES);
         if (state_of(s) == THERE) {
             *out = s->figures;
         }

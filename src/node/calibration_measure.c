@@ -25,7 +25,7 @@ enum { NONE = 0 };
 
 #define LIMIT_NS (4 * (uint64_t)CT_NS_PER_MS) /* of one measurement */
 
-static void keep(struct ct_calibration *c, enum ct_figure which, uint64_t value)
+static void calibration_measure_keep(struct ct_calibration *c, enum ct_figure which, uint64_t value)
 {
     const struct ct_figure_info *info = &ct_figure_info[which];
     if (value != NONE) {
@@ -36,7 +36,7 @@ static void keep(struct ct_calibration *c, enum ct_figure which, uint64_t value)
     }
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t calibration_measure_least(uint64_t a, uint64_t b)
 {
     return a == NONE || (b != NONE && b < a) ? b : a;
 }
@@ -44,7 +44,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 /* ---- one thread ------------------------------------------------------------------------------ */
 
 /* The least time of one of `times` calls of what, over batches until the limit. */
-static uint64_t time_of(void (*what)(void *arg), void *arg, unsigned times)
+static uint64_t calibration_measure_time_of(void (*what)(void *arg), void *arg, unsigned times)
 {
     enum { BATCHES = 32 };
     const uint64_t end = ct_clock_ns() + LIMIT_NS;
@@ -56,7 +56,7 @@ static uint64_t time_of(void (*what)(void *arg), void *arg, unsigned times)
             what(arg);
         }
         now = ct_clock_ns();
-        best = least(best, ct_max_size((now - start + times / 2) / times, 1));
+        best = calibration_measure_least(best, ct_max_size((now - start + times / 2) / times, 1));
     }
     return best;
 }
@@ -97,7 +97,7 @@ static void do_copy(void *arg)
     __asm__ volatile("" : : "r"(t->to) : "memory");
 }
 
-static uint64_t rate(uint64_t ns, size_t bytes)
+static uint64_t calibration_measure_rate(uint64_t ns, size_t bytes)
 {
     return ns == NONE ? NONE : bytes * 1000 / ns;
 }
@@ -111,9 +111,13 @@ static void measure_cached(struct ct_calibration *c, const struct two *all, size
     struct two     t = {all->to, all->from, ct_min_size(bytes, all->bytes)};
     struct iovec   v[2] = {{t.to, t.bytes}, {t.from, t.bytes}};
     const unsigned times = (unsigned)ct_max_size(ENOUGH / t.bytes, 1);
-    keep(c, own, rate(time_of(do_copy, &t, times), t.bytes));
+    calibration_measure_keep(
+        c, own, calibration_measure_rate(calibration_measure_time_of(do_copy, &t, times), t.bytes));
     if (kernel < CT_FIGURES && can_kernel_copy(v)) {
-        keep(c, kernel, rate(time_of(do_kernel_copy, v, times), t.bytes));
+        calibration_measure_keep(
+            c, kernel,
+            calibration_measure_rate(calibration_measure_time_of(do_kernel_copy, v, times),
+                                     t.bytes));
     }
 }
 
@@ -129,7 +133,7 @@ static uint64_t time_of_parts(void (*what)(void *arg), const struct two *all, bo
         struct iovec   v[2] = {{t.to, PART}, {t.from, PART}};
         const uint64_t start = ct_clock_ns();
         what(kernel ? (void *)v : (void *)&t);
-        best = least(best, ct_max_size(ct_clock_ns() - start, 1));
+        best = calibration_measure_least(best, ct_max_size(ct_clock_ns() - start, 1));
     }
     return best;
 }
@@ -147,11 +151,14 @@ static void measure_copies(struct ct_calibration *c)
     const struct two all = {at, at + large, large};
     struct iovec     few[2] = {{all.to, FEW}, {all.from, FEW}};
     memset(at, 1, 2 * large);
-    keep(c, CT_FIGURE_copy_memory, rate(time_of_parts(do_copy, &all, false), PART));
+    calibration_measure_keep(c, CT_FIGURE_copy_memory,
+                             calibration_measure_rate(time_of_parts(do_copy, &all, false), PART));
     if (can_kernel_copy(few)) {
-        keep(c, CT_FIGURE_kernel_copy_ns, time_of(do_kernel_copy, few, 32));
-        keep(c, CT_FIGURE_kernel_copy_memory,
-             rate(time_of_parts(do_kernel_copy, &all, true), PART));
+        calibration_measure_keep(c, CT_FIGURE_kernel_copy_ns,
+                                 calibration_measure_time_of(do_kernel_copy, few, 32));
+        calibration_measure_keep(
+            c, CT_FIGURE_kernel_copy_memory,
+            calibration_measure_rate(time_of_parts(do_kernel_copy, &all, true), PART));
     }
     measure_cached(c, &all, c->caches.private_bytes / 4, CT_FIGURE_copy_private,
                    CT_FIGURE_kernel_copy_private);
@@ -162,7 +169,7 @@ static void measure_copies(struct ct_calibration *c)
 enum { ATTACHED = 256 << 10 };
 
 /* As node/attach.c does it; NULL: it cannot be. */
-static char *attach(const char *path)
+static char *calibration_measure_attach(const char *path)
 {
     const int fd = open(path, O_RDWR | O_CLOEXEC);
     void     *at =
@@ -188,20 +195,20 @@ static void measure_attach(struct ct_calibration *c)
     }
     for (unsigned i = 0; i < TIMES; i++) {
         const uint64_t start = ct_clock_ns();
-        volatile char *at = attach(path);
+        volatile char *at = calibration_measure_attach(path);
         const uint64_t mapped = ct_clock_ns();
         for (size_t k = 0; at != NULL && k < ATTACHED; k += PAGE) {
             at[k] = 1;
         }
         if (at != NULL) {
-            map_ns = least(map_ns, mapped - start);
-            page_ns = least(page_ns, (ct_clock_ns() - mapped) / PAGES);
+            map_ns = calibration_measure_least(map_ns, mapped - start);
+            page_ns = calibration_measure_least(page_ns, (ct_clock_ns() - mapped) / PAGES);
             (void)munmap((void *)(uintptr_t)at, ATTACHED); /* ours: cannot fail */
         }
     }
     (void)close(fd);
-    keep(c, CT_FIGURE_attach_ns, map_ns);
-    keep(c, CT_FIGURE_attach_page_ns, page_ns);
+    calibration_measure_keep(c, CT_FIGURE_attach_ns, map_ns);
+    calibration_measure_keep(c, CT_FIGURE_attach_page_ns, page_ns);
 }
 
 /* ---- two threads ----------------------------------------------------------------------------- */
@@ -256,7 +263,7 @@ static bool bind_to(int core)
     return sched_setaffinity(0, sizeof one, &one) == 0;
 }
 
-static void *partner(void *game)
+static void *calibration_measure_partner(void *game)
 {
     struct game *g = game;
     if (bind_to(g->core)) {
@@ -270,7 +277,7 @@ static void *partner(void *game)
 }
 
 /* The least time of one way. */
-static uint64_t play(struct game *g)
+static uint64_t calibration_measure_play(struct game *g)
 {
     enum { ROUNDS = 8, BATCHES = 400 };
     const unsigned rounds = g->kind == SLEEPS ? 1 : ROUNDS; /* the clock is cheap beside a sleep */
@@ -287,7 +294,8 @@ static uint64_t play(struct game *g)
                 return best;
             }
         }
-        best = least(best, ct_max_size((ct_clock_ns() - start) / (2 * rounds), 1));
+        best =
+            calibration_measure_least(best, ct_max_size((ct_clock_ns() - start) / (2 * rounds), 1));
     }
     return best;
 }
@@ -304,13 +312,13 @@ static uint64_t measure_pair(int kind, int here, int there)
     }
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool started = pthread_create(&thread, &attr, partner, &g) == 0;
+    const bool started = pthread_create(&thread, &attr, calibration_measure_partner, &g) == 0;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     (void)pthread_attr_destroy(&attr);
     if (!started) {
         return NONE;
     }
-    const uint64_t best = play(&g);
+    const uint64_t best = calibration_measure_play(&g);
     atomic_store_explicit(&g.over, 1, memory_order_relaxed);
     ct_futex_wake_private(&g.ball);
     (void)pthread_join(thread, NULL);
@@ -371,15 +379,15 @@ static void measure_cores(struct ct_calibration *c)
     const int near = find_core(&allowed, here, true), remote = find_core(&allowed, here, false);
     const int other = near >= 0 ? near : remote;
     if (near >= 0) {
-        keep(c, CT_FIGURE_line_near_ns, measure_pair(POLLS, here, near));
+        calibration_measure_keep(c, CT_FIGURE_line_near_ns, measure_pair(POLLS, here, near));
     }
     if (remote >= 0) {
-        keep(c, CT_FIGURE_line_remote_ns, measure_pair(POLLS, here, remote));
+        calibration_measure_keep(c, CT_FIGURE_line_remote_ns, measure_pair(POLLS, here, remote));
     }
     if (other >= 0) {
-        keep(c, CT_FIGURE_wake_ns, measure_pair(SLEEPS, here, other));
+        calibration_measure_keep(c, CT_FIGURE_wake_ns, measure_pair(SLEEPS, here, other));
     }
-    keep(c, CT_FIGURE_switch_ns, measure_pair(YIELDS, here, here));
+    calibration_measure_keep(c, CT_FIGURE_switch_ns, measure_pair(YIELDS, here, here));
     (void)sched_setaffinity(0, sizeof before, &before);
 }
 
@@ -391,8 +399,10 @@ void ct_calibration_measure(struct ct_calibration *c)
     (void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail */
     c->when_s = (int64_t)now.tv_sec;
     measure_cores(c);
-    keep(c, CT_FIGURE_syscall_ns, time_of(do_syscall, NULL, 64));
-    keep(c, CT_FIGURE_pause_ns, time_of(do_pause, NULL, 256));
+    calibration_measure_keep(c, CT_FIGURE_syscall_ns,
+                             calibration_measure_time_of(do_syscall, NULL, 64));
+    calibration_measure_keep(c, CT_FIGURE_pause_ns,
+                             calibration_measure_time_of(do_pause, NULL, 256));
     measure_copies(c);
     measure_attach(c);
 }

@@ -132,7 +132,7 @@ static unsigned free_range(const struct ct_expose *c)
 }
 
 /* The one that begins there. */
-static unsigned find_range(const struct ct_expose *c, const void *ptr)
+static unsigned expose_find_range(const struct ct_expose *c, const void *ptr)
 {
     unsigned i = 0;
     while (i < CT_EXPOSE_RANGES &&
@@ -146,7 +146,7 @@ static unsigned find_range(const struct ct_expose *c, const void *ptr)
 /* ---- the file -------------------------------------------------------------------------------- */
 
 /* Once: why not is in errno. The first page stays empty: no range has place 0. */
-static bool make_file(struct ct_expose *c)
+static bool expose_make_file(struct ct_expose *c)
 {
     struct stat st;
     c->failed = true;
@@ -183,7 +183,7 @@ static bool is_ours(struct ct_expose *c)
 
 /* Makes the file longer by len and returns where that begins, 0 if it cannot. A process that may
  * not make a file of this length would get a signal. */
-static uint64_t extend(struct ct_expose *c, size_t len)
+static uint64_t expose_extend(struct ct_expose *c, size_t len)
 {
     const uint64_t place = c->end;
     if (!is_ours(c)) {
@@ -202,7 +202,7 @@ static uint64_t extend(struct ct_expose *c, size_t len)
 
 /* Room for len bytes at such an alignment, which the kernel refuses where it has no memory for
  * them: of a file it would promise any amount. */
-static char *reserve(size_t len, size_t align)
+static char *expose_reserve(size_t len, size_t align)
 {
     const size_t page = page_bytes(), room = len + (align > page ? align : 0);
     char        *at = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -222,11 +222,11 @@ static char *reserve(size_t len, size_t align)
 /* The file's next len bytes, and where they are mapped; NULL: not, and why is in errno. */
 static void *map_next(struct ct_expose *c, size_t len, size_t align, uint64_t *place)
 {
-    char *base = reserve(len, align);
+    char *base = expose_reserve(len, align);
     if (base == NULL) {
         return NULL;
     }
-    *place = extend(c, len);
+    *place = expose_extend(c, len);
     if (*place != 0 && mmap(base, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, c->fd,
                             (off_t)*place) != MAP_FAILED) {
         return base;
@@ -274,7 +274,7 @@ static void *make_range(struct ct_expose *c, size_t len, size_t align, enum lack
         *lack = LOGGED;
         return NULL;
     }
-    if (c->fd < 0 && !make_file(c)) {
+    if (c->fd < 0 && !expose_make_file(c)) {
         *lack = NO_FILE;
         return NULL;
     }
@@ -323,7 +323,7 @@ bool ct_expose_free(struct ct_process *p, void *ptr)
         return false;
     }
     pthread_mutex_lock(&c->lock);
-    const unsigned i = find_range(c, ptr);
+    const unsigned i = expose_find_range(c, ptr);
     uint64_t       len = 0;
     int            why = 0;
     if (i < CT_EXPOSE_RANGES) {

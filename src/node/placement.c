@@ -28,7 +28,7 @@ void ct_placement_yield(struct ct_placement *s)
 }
 
 /* Says where it runs now, or will at once. */
-static void say(struct ct_placement *s, int core)
+static void placement_say(struct ct_placement *s, int core)
 {
     s->mine = core + 1;
     atomic_store_explicit(&s->all[s->me].core, s->mine, memory_order_relaxed);
@@ -37,7 +37,7 @@ static void say(struct ct_placement *s, int core)
 /* Goes there now, and may go anywhere later. No signal handler shall find it bound. Where what was
  * allowed is not any more, all that is shall be. The process publishes its move first, so that
  * other processes of the core that it leaves do not move for the same reason. */
-static void move(struct ct_placement *s, int core, const cpu_set_t *allowed)
+static void placement_move(struct ct_placement *s, int core, const cpu_set_t *allowed)
 {
     cpu_set_t one, any;
     sigset_t  all, before;
@@ -48,7 +48,7 @@ static void move(struct ct_placement *s, int core, const cpu_set_t *allowed)
     if (pthread_sigmask(SIG_BLOCK, &all, &before) != 0) {
         return;
     }
-    say(s, core);
+    placement_say(s, core);
     if (sched_setaffinity(0, sizeof one, &one) == 0) {
         if (sched_setaffinity(0, sizeof *allowed, allowed) != 0) {
             (void)sched_setaffinity(0, sizeof any, &any);
@@ -59,7 +59,7 @@ static void move(struct ct_placement *s, int core, const cpu_set_t *allowed)
 }
 
 /* It has reason to stay on this core. */
-static void settle(struct ct_placement *s)
+static void placement_settle(struct ct_placement *s)
 {
     atomic_store_explicit(&s->all[s->me].settled, s->mine, memory_order_relaxed);
 }
@@ -80,7 +80,7 @@ static int core_of(const struct ct_placement *s, uint32_t who)
 }
 
 /* Processes on each core. */
-static void count(const struct ct_placement *s, uint32_t on[CPU_SETSIZE])
+static void placement_count(const struct ct_placement *s, uint32_t on[CPU_SETSIZE])
 {
     memset(on, 0, CPU_SETSIZE * sizeof *on);
     for (uint32_t i = 0; i < s->n; i++) {
@@ -92,7 +92,7 @@ static void count(const struct ct_placement *s, uint32_t on[CPU_SETSIZE])
 }
 
 /* The allowed core with the fewest, but `here`; -1: there is none. */
-static int emptiest(const uint32_t on[CPU_SETSIZE], int here, const cpu_set_t *allowed)
+static int placement_emptiest(const uint32_t on[CPU_SETSIZE], int here, const cpu_set_t *allowed)
 {
     int best = -1;
     for (int core = 0; core < CPU_SETSIZE; core++) {
@@ -118,17 +118,18 @@ void ct_placement_choose(struct ct_placement *s)
         while (!CPU_ISSET((unsigned)mine, &allowed) || turn-- > 0) {
             mine++;
         }
-        count(s, on);
-        best = emptiest(on, mine, &allowed);
-        move(s, on[mine] >= s->fair && best >= 0 && on[best] < on[mine] ? best : mine, &allowed);
+        placement_count(s, on);
+        best = placement_emptiest(on, mine, &allowed);
+        placement_move(s, on[mine] >= s->fair && best >= 0 && on[best] < on[mine] ? best : mine,
+                       &allowed);
     }
 }
 
 int ct_placement_emptiest(const struct ct_placement *s, int here, const cpu_set_t *allowed)
 {
     uint32_t on[CPU_SETSIZE];
-    count(s, on);
-    const int best = emptiest(on, here, allowed);
+    placement_count(s, on);
+    const int best = placement_emptiest(on, here, allowed);
     return best >= 0 && here >= 0 && here < CPU_SETSIZE && on[best] <= on[here] ? best : -1;
 }
 
@@ -148,14 +149,14 @@ static void begin_spell(struct ct_placement *s, uint64_t now)
 
 /* The end of a trial. What else waits depend on makes no difference as large as this. It says
  * nothing of another core that the kernel has put this process on meanwhile. */
-static void judge(struct ct_placement *s, uint64_t now)
+static void placement_judge(struct ct_placement *s, uint64_t now)
 {
     cpu_set_t  allowed;
     const bool worse = wait_ns(s) > 2 * s->wait_ns;
     if (worse && may_choose(s, &allowed) && CPU_ISSET((unsigned)s->before, &allowed)) {
-        move(s, s->before, &allowed);
+        placement_move(s, s->before, &allowed);
     } else if (!worse && s->mine == s->there + 1) {
-        settle(s);
+        placement_settle(s);
     }
     s->on_trial = false;
     begin_spell(s, now);
@@ -172,7 +173,7 @@ static void try_elsewhere(struct ct_placement *s, uint64_t now)
         s->wait_ns = wait_ns(s);
         s->before = here;
         s->there = core;
-        move(s, core, &allowed);
+        placement_move(s, core, &allowed);
     }
     s->stay_ns = ct_min_size(ct_max_size(2 * s->stay_ns, TRIAL_NS), MOST_STAY_NS);
     begin_spell(s, now);
@@ -189,7 +190,7 @@ void ct_placement_learn(struct ct_placement *s, uint32_t who, uint64_t start_ns)
     s->spell.switches = beside ? s->spell.switches + 1 : 0;
     if (s->on_trial) {
         if (here_ns >= TRIAL_NS && s->spell.waits >= ENOUGH) {
-            judge(s, now);
+            placement_judge(s, now);
         }
     } else if (s->spell.switches >= ENOUGH && s->me < who && here_ns >= s->stay_ns) {
         try_elsewhere(s, now);
@@ -227,7 +228,7 @@ static void move_beside(struct ct_placement *s, int core, const cpu_set_t *allow
 {
     s->stay_ns /= 2;  /* it may go soon when there is no reason any more */
     s->join.here = 0; /* and should it be taken back there, it looks soon */
-    move(s, core, allowed);
+    placement_move(s, core, allowed);
     begin_spell(s, now);
 }
 
@@ -245,19 +246,19 @@ void ct_placement_join(struct ct_placement *s, uint32_t who)
     if (there != here && is_time_to_join(s, here, there, now) && may_choose(s, &allowed) &&
         CPU_ISSET((unsigned)there, &allowed)) {
         uint32_t on[CPU_SETSIZE];
-        count(s, on);
+        placement_count(s, on);
         if (on[here] > 1 && (on[there] < on[here] || (on[there] == on[here] && s->me < who))) {
             move_beside(s, there, &allowed, now);
         }
     }
     if (s->mine == there + 1) {
-        settle(s);
+        placement_settle(s);
     }
 }
 
 /* ---- room for all ---------------------------------------------------------------------------- */
 
-static bool is_on(const struct ct_placement_core *of, int core)
+static bool placement_is_on(const struct ct_placement_core *of, int core)
 {
     const int32_t at = atomic_load_explicit(&of->core, memory_order_relaxed);
     return at == core + 1 || at == -(core + 1);
@@ -275,7 +276,7 @@ static uint32_t ahead_on(const struct ct_placement *s, int core)
     uint32_t   n = 0;
     for (uint32_t i = 0; i < s->n; i++) {
         const bool theirs = has_settled(&s->all[i], core);
-        n += is_on(&s->all[i], core) && (theirs == mine ? i < s->me : theirs);
+        n += placement_is_on(&s->all[i], core) && (theirs == mine ? i < s->me : theirs);
     }
     return n;
 }
@@ -295,11 +296,11 @@ void ct_placement_spread(struct ct_placement *s)
     s->spread.stay_ns = ct_max_size(s->spread.stay_ns, LEAST_STAY_NS);
     if (ahead_on(s, here) >= s->fair && may_choose(s, &allowed)) {
         uint32_t on[CPU_SETSIZE];
-        count(s, on);
-        const int best = emptiest(on, here, &allowed);
+        placement_count(s, on);
+        const int best = placement_emptiest(on, here, &allowed);
         s->spread.stay_ns = ct_min_size(2 * s->spread.stay_ns, MOST_STAY_NS);
         if (best >= 0 && on[best] < s->fair) {
-            move(s, best, &allowed);
+            placement_move(s, best, &allowed);
             begin_spell(s, now);
         }
     }

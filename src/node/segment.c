@@ -102,8 +102,8 @@ void ct_shm_segment_ring_pair(const struct ct_shm_segment *seg, uint32_t i,
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* The file appears under its name only once it is locked, so that no sweep takes it. */
-static int make_file(const struct ct_shm_owner *owner, const uint64_t nonce[2], char *path,
-                     size_t cap)
+static int segment_make_file(const struct ct_shm_owner *owner, const uint64_t nonce[2], char *path,
+                             size_t cap)
 {
     const char *dir = owner->cfg->shm_dir;
     int         n = snprintf(path, cap, "%s/%s%s-%" PRIu32 "-%016" PRIx64, dir, CT_SHMFILE_PREFIX,
@@ -141,10 +141,10 @@ static int make_fd(const struct ct_shm_owner *owner, const uint64_t nonce[2], ch
             return -1;
         }
     }
-    return make_file(owner, nonce, path, cap);
+    return segment_make_file(owner, nonce, path, cap);
 }
 
-static const char *remedy(const struct ct_shm_segment *seg, int why)
+static const char *segment_remedy(const struct ct_shm_segment *seg, int why)
 {
     return why == EFBIG ? "raise the limit of file sizes (ulimit -f), or lower CTRAN_SHM_RING_SIZE"
            : seg->file[0] != '\0' ? "enlarge the tmpfs, or set CTRAN_SHM_BACKING=memfd"
@@ -158,7 +158,7 @@ static int take_room(const struct ct_log *log, const struct ct_shm_segment *seg,
         return CTRAN_SUCCESS;
     }
     ct_error(log, "no room for %zu bytes of shared memory%s%s: %s; %s", len_bytes,
-             seg->file[0] ? " in " : "", seg->file, strerror(errno), remedy(seg, errno));
+             seg->file[0] ? " in " : "", seg->file, strerror(errno), segment_remedy(seg, errno));
     return CTRAN_ERR_NO_MEM;
 }
 
@@ -178,7 +178,7 @@ static int take_size(const struct ct_log *log, const struct ct_shm_segment *seg)
     }
     if (!ct_shmfile_may_be(seg->len_bytes) || ftruncate(seg->fd, (off_t)seg->len_bytes) != 0) {
         ct_error(log, "cannot size %zu bytes of shared memory: %s; %s", seg->len_bytes,
-                 strerror(errno), remedy(seg, errno));
+                 strerror(errno), segment_remedy(seg, errno));
         return CTRAN_ERR_NO_MEM;
     }
     return take_room(log, seg, 0, ct_shm_segment_ring_at(seg, 0));
@@ -186,7 +186,7 @@ static int take_size(const struct ct_log *log, const struct ct_shm_segment *seg)
 
 /* ---- create and attach ----------------------------------------------------------------------- */
 
-static int map(struct ct_shm_segment *seg)
+static int segment_map(struct ct_shm_segment *seg)
 {
     void *mem = mmap(NULL, seg->len_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, seg->fd, 0);
     if (mem == MAP_FAILED) {
@@ -243,7 +243,7 @@ int ct_shm_segment_create(const struct ct_shm_owner *owner, uint32_t nrings, siz
         return CTRAN_ERR_SYSTEM;
     }
     int rc = take_size(owner->log, seg);
-    if (rc == CTRAN_SUCCESS && (rc = map(seg)) != CTRAN_SUCCESS) {
+    if (rc == CTRAN_SUCCESS && (rc = segment_map(seg)) != CTRAN_SUCCESS) {
         ct_error(owner->log, "cannot map %zu bytes of shared memory: %s", seg->len_bytes,
                  strerror(errno));
     }
@@ -257,7 +257,7 @@ int ct_shm_segment_create(const struct ct_shm_owner *owner, uint32_t nrings, siz
 }
 
 /* The descriptor of a peer's segment; *gone if the peer no longer exists. */
-static int open_peer(const struct ct_shm_addr *addr, char *path, size_t cap, bool *gone)
+static int segment_open_peer(const struct ct_shm_addr *addr, char *path, size_t cap, bool *gone)
 {
     if (addr->file[0] != '\0') {
         snprintf(path, cap, "%.*s", (int)sizeof addr->file, addr->file);
@@ -292,7 +292,7 @@ static int map_peer(const struct ct_log *log, const struct ct_shm_addr *addr,
         addr->len_bytes < sizeof(struct ct_shm_head)) {
         return CTRAN_ERR_PROC_FAILED;
     }
-    int rc = map(seg);
+    int rc = segment_map(seg);
     if (rc != CTRAN_SUCCESS) {
         ct_error(log, "cannot map %zu bytes of a peer's shared memory: %s", seg->len_bytes,
                  strerror(errno));
@@ -312,7 +312,7 @@ int ct_shm_segment_attach(const struct ct_log *log, const struct ct_shm_addr *ad
     }
     char path[160];
     bool gone;
-    seg->fd = open_peer(addr, path, sizeof path, &gone);
+    seg->fd = segment_open_peer(addr, path, sizeof path, &gone);
     if (gone) {
         return CTRAN_ERR_PROC_FAILED;
     }

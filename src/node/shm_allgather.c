@@ -14,7 +14,7 @@ struct ct_shm_allgather_memory {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t marks[]; /* the last allgather of each process */
 };
 
-static size_t head_bytes(uint32_t n)
+static size_t shm_allgather_head_bytes(uint32_t n)
 {
     return ct_round_up(sizeof(struct ct_shm_allgather_memory) + n * sizeof(uint32_t),
                        CT_CACHE_LINE);
@@ -22,12 +22,13 @@ static size_t head_bytes(uint32_t n)
 
 size_t ct_shm_allgather_bytes(uint32_t n)
 {
-    return head_bytes(n) + 2 * (size_t)n * CT_SHM_ALLGATHER_ENTRY;
+    return shm_allgather_head_bytes(n) + 2 * (size_t)n * CT_SHM_ALLGATHER_ENTRY;
 }
 
-static char *page(const struct ct_shm_allgather *r)
+static char *shm_allgather_page(const struct ct_shm_allgather *r)
 {
-    return (char *)r->memory + head_bytes(r->n) + r->k % 2 * r->n * CT_SHM_ALLGATHER_ENTRY;
+    return (char *)r->memory + shm_allgather_head_bytes(r->n) +
+           r->k % 2 * r->n * CT_SHM_ALLGATHER_ENTRY;
 }
 
 /* Whoever helps may come late: what is open stays so. */
@@ -49,7 +50,7 @@ void ct_shm_allgather_put(struct ct_shm_allgather *r, const void *entry, size_t 
     struct ct_shm_allgather_memory *m = r->memory;
     r->k++;
     if (len_bytes > 0) {
-        memcpy(page(r) + r->me * len_bytes, entry, len_bytes);
+        memcpy(shm_allgather_page(r) + r->me * len_bytes, entry, len_bytes);
     }
     atomic_store_explicit(&m->marks[r->me], (uint32_t)r->k, memory_order_release);
     if (atomic_fetch_add_explicit(&m->entries, 1, memory_order_seq_cst) + 1 == r->k * r->n) {
@@ -86,5 +87,5 @@ uint32_t ct_shm_allgather_missing(const struct ct_shm_allgather *r)
 
 const void *ct_shm_allgather_entries(const struct ct_shm_allgather *r)
 {
-    return page(r);
+    return shm_allgather_page(r);
 }

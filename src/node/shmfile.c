@@ -123,14 +123,14 @@ struct way {
     unsigned                        full;  /* attempts that found no room */
 };
 
-static int fails(struct way *w, enum ct_shmfile_step step, bool again)
+static int shmfile_fails(struct way *w, enum ct_shmfile_step step, bool again)
 {
     w->step = step;
     w->again = again;
     return -1;
 }
 
-static int shut(int fd)
+static int shmfile_shut(int fd)
 {
     const int why = errno;
     close(fd);
@@ -138,7 +138,7 @@ static int shut(int fd)
     return -1;
 }
 
-static bool fill(int fd, const struct ct_shmfile_common *file)
+static bool shmfile_fill(int fd, const struct ct_shmfile_common *file)
 {
     const off_t len = (off_t)file->len_bytes;
     return ct_shmfile_reserve(fd, 0, file->len_bytes) == 0 && ftruncate(fd, len) == 0 &&
@@ -147,46 +147,46 @@ static bool fill(int fd, const struct ct_shmfile_common *file)
 
 /* Other processes may be first, or may have taken the room by trying the same, until one of them is
  * first. */
-static int make(struct way *w)
+static int shmfile_make(struct way *w)
 {
     ct_shmfile_sweep(w->file->dir);
     const int fd = ct_shmfile_open(w->file->dir, LOCK_SH);
     if (fd < 0) {
-        return fails(w, CT_SHMFILE_MAKE, false);
+        return shmfile_fails(w, CT_SHMFILE_MAKE, false);
     }
-    if (fill(fd, w->file) && ct_shmfile_link(fd, w->file->path) == 0) {
+    if (shmfile_fill(fd, w->file) && ct_shmfile_link(fd, w->file->path) == 0) {
         return fd;
     }
     const bool full = (errno == ENOSPC || errno == ENOMEM) && w->full++ < MOST_FULL;
-    (void)fails(w, CT_SHMFILE_MAKE, full || errno == EEXIST);
-    return shut(fd);
+    (void)shmfile_fails(w, CT_SHMFILE_MAKE, full || errno == EEXIST);
+    return shmfile_shut(fd);
 }
 
 /* It may be left from a crash, or about to go. */
-static int join(struct way *w, int fd)
+static int shmfile_join(struct way *w, int fd)
 {
     struct stat st;
     if (fstat(fd, &st) != 0 || st.st_uid != geteuid() || (st.st_mode & 077) != 0) {
         errno = EPERM;
-        (void)fails(w, CT_SHMFILE_TRUST, false);
-        return shut(fd);
+        (void)shmfile_fails(w, CT_SHMFILE_TRUST, false);
+        return shmfile_shut(fd);
     }
     if (ct_shmfile_remove_left(fd, w->file->path) || flock(fd, LOCK_SH | LOCK_NB) != 0 ||
         fstat(fd, &st) != 0 || st.st_nlink == 0) {
         errno = EAGAIN;
-        (void)fails(w, CT_SHMFILE_LOCK, true);
-        return shut(fd);
+        (void)shmfile_fails(w, CT_SHMFILE_LOCK, true);
+        return shmfile_shut(fd);
     }
     return fd;
 }
 
-static int find(struct way *w)
+static int shmfile_find(struct way *w)
 {
     const int fd = open(w->file->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd >= 0) {
-        return join(w, fd);
+        return shmfile_join(w, fd);
     }
-    return errno == ENOENT ? make(w) : fails(w, CT_SHMFILE_OPEN, false);
+    return errno == ENOENT ? shmfile_make(w) : shmfile_fails(w, CT_SHMFILE_OPEN, false);
 }
 
 int ct_shmfile_share(const struct ct_shmfile_common *file, enum ct_shmfile_step *step)
@@ -194,7 +194,7 @@ int ct_shmfile_share(const struct ct_shmfile_common *file, enum ct_shmfile_step 
     const struct timespec nap = {.tv_nsec = (long)file->nap_ns};
     struct way            w = {.file = file};
     int                   fd;
-    while ((fd = find(&w)) < 0 && w.again && ct_clock_ns() < file->end_ns) {
+    while ((fd = shmfile_find(&w)) < 0 && w.again && ct_clock_ns() < file->end_ns) {
         nanosleep(&nap, NULL);
     }
     if (fd < 0 && w.again && errno == EEXIST) { /* it comes and goes */

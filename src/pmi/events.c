@@ -42,13 +42,13 @@ struct ct_wake *ct_job_events_set_wake(struct ct_job_events *events, struct ct_w
     return before;
 }
 
-static bool is_on(struct ct_job_events *events)
+static bool events_is_on(struct ct_job_events *events)
 {
     return atomic_load_explicit(&events->on, memory_order_acquire);
 }
 
 /* Counts a piece of events and signals it. The lock keeps the word from going away meanwhile. */
-static void told(struct ct_job_events *events)
+static void events_told(struct ct_job_events *events)
 {
     atomic_fetch_add_explicit(&events->told, 1, memory_order_seq_cst);
     ct_lock_acquire(&events->lock);
@@ -69,25 +69,25 @@ static void note_death(struct ct_job_events *events, uint32_t id)
 
 void ct_job_events_dead(struct ct_job_events *events, uint32_t id)
 {
-    if (is_on(events)) {
+    if (events_is_on(events)) {
         note_death(events, id);
-        told(events);
+        events_told(events);
     }
 }
 
 void ct_job_events_no_start(struct ct_job_events *events, uint32_t id)
 {
-    if (is_on(events)) {
+    if (events_is_on(events)) {
         note_death(events, id);
         atomic_store_explicit(&events->no_start, true, memory_order_seq_cst);
-        told(events);
+        events_told(events);
     }
 }
 
 void ct_job_events_may_leave(struct ct_job_events *events)
 {
-    if (is_on(events)) {
+    if (events_is_on(events)) {
         atomic_store_explicit(&events->may_leave, true, memory_order_seq_cst);
-        told(events);
+        events_told(events);
     }
 }

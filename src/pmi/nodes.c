@@ -117,8 +117,8 @@ static uint32_t left_ms(const struct exchange *x)
 }
 
 /* The value, if it is wanted, has room for one of `cap` bytes, and is cut to that. */
-static int ask(struct exchange *x, struct ct_store_request *req, uint32_t limit_ms, int64_t *number,
-               void *value, uint32_t cap, uint32_t *len)
+static int nodes_ask(struct exchange *x, struct ct_store_request *req, uint32_t limit_ms,
+                     int64_t *number, void *value, uint32_t cap, uint32_t *len)
 {
     struct ct_store_reply reply;
     void                 *memory;
@@ -189,7 +189,7 @@ static int call_store(struct exchange *x, const struct ct_nodes_where *where)
         rc = ask_ahead(x);
     }
     do { /* a connection that is lost is made again */
-        rc = rc == CTRAN_SUCCESS ? ask(x, &set, left_ms(x), NULL, NULL, 0, NULL) : rc;
+        rc = rc == CTRAN_SUCCESS ? nodes_ask(x, &set, left_ms(x), NULL, NULL, 0, NULL) : rc;
     } while (rc == CTRAN_ERR_SYSTEM && ct_clock_ns() < x->end_ns);
     if (rc != CTRAN_SUCCESS && rc != CTRAN_ERR_PENDING) {
         ct_addr_format_list(where->addrs, where->naddrs, text);
@@ -235,7 +235,7 @@ static int find_largest(struct exchange *x, uint32_t *ranks, uint32_t *bytes)
 }
 
 /* The key of something that every exchange has anew. */
-static struct ct_bytes key_of(const struct exchange *x, const char *name, char key[KEY_SIZE])
+static struct ct_bytes nodes_key_of(const struct exchange *x, const char *name, char key[KEY_SIZE])
 {
     (void)snprintf(key, KEY_SIZE, "%s%" PRIu32, name, x->time);
     return ct_bytes_of(key);
@@ -256,11 +256,11 @@ static int tell_shape(struct exchange *x, uint32_t nnodes)
     snprintf(s.version, sizeof s.version, "%s", ct_version_string());
     memcpy(s.digest, ct_version_digest(), CT_DIGEST_LEN);
     struct ct_store_request set = {
-        .op = CT_STORE_SET, .key = key_of(x, SHAPE, key), .value = {&s, sizeof s}};
-    return ask(x, &set, left_ms(x), NULL, NULL, 0, NULL);
+        .op = CT_STORE_SET, .key = nodes_key_of(x, SHAPE, key), .value = {&s, sizeof s}};
+    return nodes_ask(x, &set, left_ms(x), NULL, NULL, 0, NULL);
 }
 
-static int check_shape(struct exchange *x, const struct shape *s, uint32_t len)
+static int nodes_check_shape(struct exchange *x, const struct shape *s, uint32_t len)
 {
     const struct ct_log *log = &x->job->p->log;
     if (len == sizeof *s && memcmp(s->digest, ct_version_digest(), CT_DIGEST_LEN) != 0) {
@@ -311,7 +311,7 @@ static int ask_host(struct exchange *x, const char *host, bool *has_come)
     char                    key[KEY_SIZE], value[HOST_SAYS_SIZE] = "";
     uint32_t                len = 0, ranks = 0, time = 0;
     struct ct_store_request get = {.op = CT_STORE_GET, .key = host_key(host, key)};
-    int                     rc = ask(x, &get, BLAME_MS, NULL, value, sizeof value - 1, &len);
+    int                     rc = nodes_ask(x, &get, BLAME_MS, NULL, value, sizeof value - 1, &len);
     *has_come = sscanf(value, HOST_SAYS, &ranks, &time) == 2 && time == x->time;
     return rc;
 }
@@ -351,7 +351,7 @@ static void blame_others(struct exchange *x)
     struct ct_store_request add = {.op = CT_STORE_ADD, .key = ct_bytes_of(RANKS)};
     char                    missing[KEY_SIZE];
     name_missing(x, missing, sizeof missing);
-    if (ask(x, &add, BLAME_MS, &sum, NULL, 0, NULL) == CTRAN_SUCCESS) {
+    if (nodes_ask(x, &add, BLAME_MS, &sum, NULL, 0, NULL) == CTRAN_SUCCESS) {
         ct_error(&job->p->log,
                  "the ranks of job %s did not all start: host %s and others, which are complete, "
                  "have %" PRId64 " of %" PRIu32 " ranks; the other hosts have not come within "
@@ -371,7 +371,7 @@ static int agree_on_shape(struct exchange *x)
     char                    key[KEY_SIZE];
     struct ct_store_request add = {.op = CT_STORE_ADD, .key = ct_bytes_of(RANKS)};
     add.number = (int64_t)x->job->nlocal << 32 | 1;
-    int      rc = ask(x, &add, left_ms(x), &sum, NULL, 0, NULL);
+    int      rc = nodes_ask(x, &add, left_ms(x), &sum, NULL, 0, NULL);
     uint32_t ranks = (uint32_t)(sum >> 32), nodes = (uint32_t)(sum & UINT32_MAX);
     x->number = nodes - 1;
     x->time = (ranks - 1) / size;
@@ -383,14 +383,14 @@ static int agree_on_shape(struct exchange *x)
         rc = tell_shape(x, nodes / (x->time + 1));
     }
     if (rc == CTRAN_SUCCESS) {
-        struct ct_store_request wait = {.op = CT_STORE_WAIT, .key = key_of(x, SHAPE, key)};
-        rc = ask(x, &wait, left_ms(x), NULL, &shape, sizeof shape, &len);
+        struct ct_store_request wait = {.op = CT_STORE_WAIT, .key = nodes_key_of(x, SHAPE, key)};
+        rc = nodes_ask(x, &wait, left_ms(x), NULL, &shape, sizeof shape, &len);
     }
     if (rc != CTRAN_SUCCESS && rc != CTRAN_ERR_PENDING) {
         blame_others(x);
         return CTRAN_ERR_BOOTSTRAP;
     }
-    return rc == CTRAN_SUCCESS ? check_shape(x, &shape, len) : rc;
+    return rc == CTRAN_SUCCESS ? nodes_check_shape(x, &shape, len) : rc;
 }
 
 /* What keys of nodes' addresses are shared out over. */
@@ -410,7 +410,7 @@ static int know_servers(struct exchange *x)
 /* ---- the records
  * ------------------------------------------------------------------------------- */
 
-static void on_gathered(void *arg, struct ct_oob_node *node, int status)
+static void nodes_on_gathered(void *arg, struct ct_oob_node *node, int status)
 {
     struct exchange *x = arg;
     (void)node;
@@ -419,7 +419,7 @@ static void on_gathered(void *arg, struct ct_oob_node *node, int status)
 }
 
 /* The records of this node's ranks, as they travel. The caller frees them. */
-static unsigned char *pack(const struct exchange *x)
+static unsigned char *nodes_pack(const struct exchange *x)
 {
     unsigned char *all = calloc(x->shape.per_node, x->shape.entry_bytes);
     for (uint32_t i = 0; all != NULL && i < x->job->nlocal; i++) {
@@ -435,7 +435,7 @@ static unsigned char *pack(const struct exchange *x)
     return all;
 }
 
-static int unpack(const struct exchange *x, const unsigned char *table)
+static int nodes_unpack(const struct exchange *x, const unsigned char *table)
 {
     const struct ct_oob_shape *shape = &x->shape;
     uint32_t                   n = 0, own = x->index * shape->per_node;
@@ -461,11 +461,11 @@ static int unpack(const struct exchange *x, const unsigned char *table)
     return rc;
 }
 
-static int gather(struct exchange *x)
+static int nodes_gather(struct exchange *x)
 {
     struct ct_addr at = ct_addr_listen_on(x->reach, x->nreach);
     size_t         block = (size_t)x->shape.per_node * x->shape.entry_bytes;
-    unsigned char *records = pack(x);
+    unsigned char *records = nodes_pack(x);
     if (records == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
@@ -479,7 +479,7 @@ static int gather(struct exchange *x)
                                      .limit_ms = left_ms(x),
                                      .reach = x->reach,
                                      .nreach = x->nreach};
-    int rc = ct_oob_node_open(&x->node, &x->terms, x->index, &at, on_gathered, x);
+    int rc = ct_oob_node_open(&x->node, &x->terms, x->index, &at, nodes_on_gathered, x);
     if (rc == CTRAN_SUCCESS) {
         ct_oob_node_fill(x->node, records);
     }
@@ -492,20 +492,20 @@ static int gather(struct exchange *x)
 
 /* Whoever is missing here is no loss: all that it needs is on its way. Then no process asks for
  * this node's address any more; a store that goes on does not need it either. */
-static void part(struct exchange *x)
+static void nodes_part(struct exchange *x)
 {
     char                    key[KEY_SIZE];
     struct ct_store_request all = {
-        .op = CT_STORE_BARRIER, .number = x->nnodes, .key = key_of(x, DONE, key)};
+        .op = CT_STORE_BARRIER, .number = x->nnodes, .key = nodes_key_of(x, DONE, key)};
     struct ct_store_request delete = {.op = CT_STORE_DELETE, .timeout_ms = BLAME_MS};
-    int rc = ask(x, &all, left_ms(x), NULL, NULL, 0, NULL);
+    int rc = nodes_ask(x, &all, left_ms(x), NULL, NULL, 0, NULL);
     if (rc == CTRAN_SUCCESS && x->has_places) {
         delete.key = (struct ct_bytes){key, ct_oob_key(key, x->name, x->index)};
         (void)ct_store_ask(x->store, &delete, on_nothing, NULL);
     }
 }
 
-static void on_moment(evutil_socket_t fd, short what, void *arg)
+static void nodes_on_moment(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd, (void)what;
     *(bool *)arg = true;
@@ -521,20 +521,20 @@ static int await_events(struct exchange *x, int rc)
              .on) { /* what is looked for, run_watching's, is looked for from time to time */
         return atomic_load(x->loop->stop->flag) ? CTRAN_ERR_PENDING : rc;
     }
-    (void)evtimer_assign(&limit, x->loop->base, on_moment, &over);
+    (void)evtimer_assign(&limit, x->loop->base, nodes_on_moment, &over);
     over = event_add(&limit, &moment) != 0;
     rc = ct_loop_until(x->loop, &over) ? rc : CTRAN_ERR_PENDING;
     (void)event_del(&limit);
     return rc;
 }
 
-static int run(struct exchange *x, const struct ct_nodes_where *where)
+static int nodes_run(struct exchange *x, const struct ct_nodes_where *where)
 {
     int rc = call_store(x, where);
     rc = rc == CTRAN_SUCCESS ? agree_on_shape(x) : rc;
     rc = rc == CTRAN_SUCCESS && x->by_launcher ? know_servers(x) : rc;
-    rc = rc == CTRAN_SUCCESS ? gather(x) : rc;
-    rc = rc == CTRAN_SUCCESS ? unpack(x, ct_oob_node_table(x->node)) : rc;
+    rc = rc == CTRAN_SUCCESS ? nodes_gather(x) : rc;
+    rc = rc == CTRAN_SUCCESS ? nodes_unpack(x, ct_oob_node_table(x->node)) : rc;
     rc = rc != CTRAN_SUCCESS ? await_events(x, rc) : rc;
     if (rc != CTRAN_ERR_PENDING) { /* else all of the node hear the events */
         ct_records_complete(x->records, rc);
@@ -543,7 +543,7 @@ static int run(struct exchange *x, const struct ct_nodes_where *where)
         ct_info(&x->job->p->log,
                 "%" PRIu32 " hosts have exchanged the addresses of %" PRIu32 " ranks by %s",
                 x->nnodes, x->job->size, x->terms.algo->name);
-        part(x);
+        nodes_part(x);
     }
     if (x->node != NULL) {
         ct_oob_node_close(x->node);
@@ -562,7 +562,7 @@ struct watch {
     uint32_t            rank;
 };
 
-static void on_look(evutil_socket_t fd, short what, void *arg)
+static void nodes_on_look(evutil_socket_t fd, short what, void *arg)
 {
     struct watch *w = arg;
     (void)fd, (void)what;
@@ -581,9 +581,9 @@ static int run_watching(struct exchange *x, const struct ct_nodes_where *where)
         ct_records_complete(x->records, rc);
         return rc;
     }
-    (void)event_assign(&w.look, x->loop->base, -1, EV_PERSIST, on_look, &w);
+    (void)event_assign(&w.look, x->loop->base, -1, EV_PERSIST, nodes_on_look, &w);
     (void)event_add(&w.look, &each); /* without it the limit ends the wait */
-    rc = run(x, where);
+    rc = nodes_run(x, where);
     (void)event_del(&w.look);
     if (rc == CTRAN_ERR_PENDING) {
         ct_only_tell(&x->job->p->log, x->job->id, w.rank);
@@ -608,7 +608,7 @@ static int run_heeding(struct exchange *x, const struct ct_nodes_where *where)
         return rc;
     }
     struct ct_wake *before = ct_job_events_set_wake(events, &stop.wake);
-    rc = run(x, where);
+    rc = nodes_run(x, where);
     (void)ct_job_events_set_wake(events, before);
     if (before != NULL) {
         ct_wake_signal(before);

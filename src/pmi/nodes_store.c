@@ -84,7 +84,7 @@ void ct_nodes_store_close(struct ct_nodes_store *s)
     free(s);
 }
 
-static void on_moment(evutil_socket_t fd, short what, void *arg)
+static void nodes_store_on_moment(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd, (void)what, (void)arg;
 }
@@ -95,7 +95,7 @@ void ct_nodes_store_linger(struct ct_nodes_store *s)
     struct timeval        moment = ct_wire_timeval(LINGER_MS);
     struct ct_store_stats stats;
     struct event          limit;
-    (void)evtimer_assign(&limit, s->loop.base, on_moment, NULL);
+    (void)evtimer_assign(&limit, s->loop.base, nodes_store_on_moment, NULL);
     (void)event_add(&limit, &moment);
     ct_store_server_stats(s->server, &stats);
     while (stats.connections > stats.strangers && ct_clock_ns() < end_ns) {

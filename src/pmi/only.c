@@ -14,7 +14,7 @@
 
 /* -1: there is none that can be believed. The folder may be one where others may write, and may
  * serve several jobs. */
-static int open_file(const char *dir, const char *job, const char *rank)
+static int only_open_file(const char *dir, const char *job, const char *rank)
 {
     char        path[PATH_MAX];
     struct stat st;
@@ -55,7 +55,7 @@ int ct_only_take(const struct ct_log *log, int *fd)
     if (dir == NULL || job == NULL || rank == NULL || strspn(rank, "0123456789") != strlen(rank)) {
         return CTRAN_SUCCESS;
     }
-    *fd = open_file(dir, job, rank);
+    *fd = only_open_file(dir, job, rank);
     if (*fd < 0) {
         return CTRAN_SUCCESS;
     }

@@ -67,7 +67,7 @@ bool ct_job_under_pmix(void)
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-static int put(const char *key, const void *bytes, size_t len_bytes)
+static int pmix_put(const char *key, const void *bytes, size_t len_bytes)
 {
     pmix_value_t value;
     PMIX_VALUE_CONSTRUCT(&value);
@@ -172,7 +172,7 @@ static int put_store(struct pmix *x, const struct ct_auth_key *key)
     }
     where = x->where;
     where.key = makes_key(&x->job) ? *key : (struct ct_auth_key){{0}};
-    rc = put(STORE, &where, sizeof where);
+    rc = pmix_put(STORE, &where, sizeof where);
     ct_auth_wipe(&where, sizeof where);
     if (rc != PMIX_SUCCESS) {
         ct_error(&x->job.p->log, "cannot tell the PMIx server where the store is: %s",
@@ -225,7 +225,7 @@ static int open_table(struct pmix *x)
 
 static int put_record(const struct ct_job *job, const void *record, size_t len_bytes)
 {
-    int rc = put(KEY, record, len_bytes);
+    int rc = pmix_put(KEY, record, len_bytes);
     rc = rc == PMIX_SUCCESS ? PMIx_Commit() : rc;
     if (rc != PMIX_SUCCESS) {
         ct_error(&job->p->log, "cannot hand this rank's address to the PMIx server: %s",
@@ -259,14 +259,14 @@ static int pmix_publish(struct ct_job *job, const void *record, size_t len_bytes
 
 /* ---- what others have put -------------------------------------------------------------------- */
 
-static uint64_t deadline(const struct pmix *x)
+static uint64_t pmix_deadline(const struct pmix *x)
 {
     return ct_clock_ns() + (uint64_t)x->job.p->cfg.bootstrap_timeout * CT_NS_PER_MS;
 }
 
 /* One question. Before all have met, the process may have yet to join: its server then holds the
  * answer back, or knows nothing of it. */
-static int ask(struct pmix *x, uint32_t id, const char *key, uint64_t end_ns, pmix_value_t **v)
+static int pmix_ask(struct pmix *x, uint32_t id, const char *key, uint64_t end_ns, pmix_value_t **v)
 {
     uint64_t    now = ct_clock_ns();
     int         timeout_s = end_ns > now ? (int)ct_div_up(end_ns - now, 1000 * CT_NS_PER_MS) : 1;
@@ -288,7 +288,7 @@ static int get_bytes(struct pmix *x, uint32_t id, const char *key, uint64_t end_
     struct timespec nap = {.tv_nsec = CT_NS_PER_MS};
     int             rc;
     *v = NULL;
-    while ((rc = ask(x, id, key, end_ns, v)) == PMIX_ERR_NOT_FOUND && !x->job.met &&
+    while ((rc = pmix_ask(x, id, key, end_ns, v)) == PMIX_ERR_NOT_FOUND && !x->job.met &&
            ct_clock_ns() < end_ns) {
         nanosleep(&nap, NULL);
         nap.tv_nsec = (long)ct_min_size(2 * (size_t)nap.tv_nsec, 100 * CT_NS_PER_MS);
@@ -346,11 +346,11 @@ static int find_store(struct pmix *x, uint64_t end_ns, struct ct_nodes_where *wh
 }
 
 /* What the first rank of each node does for the others. */
-static void lead(struct pmix *x)
+static void pmix_lead(struct pmix *x)
 {
     struct ct_nodes_where where;
     struct ct_auth_key    key;
-    uint64_t              end_ns = deadline(x);
+    uint64_t              end_ns = pmix_deadline(x);
     int                   rc = ct_records_meet_here(x->table);
     if (rc == CTRAN_SUCCESS) {
         rc = find_store(x, end_ns, &where, &key);
@@ -408,7 +408,7 @@ static int pmix_meet(struct ct_job *job)
     bool         by_fence = x->table == NULL || job->events.on;
     int          rc = CTRAN_SUCCESS;
     if (is_node_job(job) && job->local_index == 0) {
-        lead(x);
+        pmix_lead(x);
         close_store(x);
     }
     if (!by_fence || is_node_job(job)) {
@@ -446,7 +446,7 @@ static int pmix_lookup(struct ct_job *job, uint32_t id, const void **record, siz
     if (asks_table(x)) {
         return ct_records_get(x->table, id, record, len_bytes);
     }
-    int rc = get_bytes(x, id, KEY, deadline(x), &v);
+    int rc = get_bytes(x, id, KEY, pmix_deadline(x), &v);
     if (rc != PMIX_SUCCESS) {
         ct_error(&job->p->log, "the PMIx server has no address of rank %" PRIu32 ": %s", id,
                  PMIx_Error_string(rc));
@@ -469,7 +469,7 @@ static int pmix_key(struct ct_job *job, struct ct_auth_key *key)
     if (asks_table(x) || (x->table != NULL && makes_key(job))) {
         return ct_records_get_key(x->table, key);
     }
-    int rc = get_store(x, deadline(x), &where);
+    int rc = get_store(x, pmix_deadline(x), &where);
     if (rc == CTRAN_SUCCESS) {
         *key = where.key;
         ct_auth_wipe(&where, sizeof where);

@@ -90,7 +90,7 @@ static bool has_ended(struct ct_records *c)
 
 /* All ranks read the word, so no announcement is taken back. `only`: the rank whose record it is
  * for, or UINT32_MAX for all. */
-static bool await(struct ct_records *c, struct gate *g, uint32_t only, uint64_t end_ns)
+static bool records_await(struct ct_records *c, struct gate *g, uint32_t only, uint64_t end_ns)
 {
     while (!is_open(g)) {
         uint64_t now = ct_clock_ns();
@@ -116,7 +116,7 @@ static bool is_vain(const struct ct_records *c)
 static bool await_heeding(struct ct_records *c, struct gate *g, uint64_t end_ns)
 {
     if (c->events == NULL) {
-        return await(c, g, UINT32_MAX, end_ns);
+        return records_await(c, g, UINT32_MAX, end_ns);
     }
     struct ct_wake *before = ct_job_events_set_wake(c->events, &g->wake);
     uint64_t        now = ct_clock_ns();
@@ -139,19 +139,19 @@ void ct_records_heed(struct ct_records *c, struct ct_job_events *events)
     c->events = events;
 }
 
-static uint64_t deadline(const struct ct_records *c)
+static uint64_t records_deadline(const struct ct_records *c)
 {
     return ct_clock_ns() + (uint64_t)c->job->p->cfg.bootstrap_timeout * CT_NS_PER_MS;
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static size_t head_bytes(void)
+static size_t records_head_bytes(void)
 {
     return ct_round_up(sizeof(struct head), PLACE_BYTES);
 }
 
-static int unusable(const struct ct_records *c, const char *what)
+static int records_unusable(const struct ct_records *c, const char *what)
 {
     const int why = errno;
     ct_error(&c->job->p->log,
@@ -161,7 +161,7 @@ static int unusable(const struct ct_records *c, const char *what)
     return why == ENOSPC || why == ENOMEM ? CTRAN_ERR_NO_MEM : CTRAN_ERR_SYSTEM;
 }
 
-static int find_or_make(struct ct_records *c)
+static int records_find_or_make(struct ct_records *c)
 {
     static const char *const       words[] = {[CT_SHMFILE_MAKE] = "make",
                                               [CT_SHMFILE_OPEN] = "open",
@@ -174,17 +174,17 @@ static int find_or_make(struct ct_records *c)
                                            .head = &h,
                                            .head_bytes = sizeof h,
                                            .nap_ns = (1 + c->job->rank % 8) * (CT_NS_PER_MS / 4),
-                                           .end_ns = deadline(c)};
+                                           .end_ns = records_deadline(c)};
     enum ct_shmfile_step           step;
     h.size = c->job->size;
     h.nlocal = c->job->nlocal;
     snprintf(h.version, sizeof h.version, "%s", ct_version_string());
     memcpy(h.digest, ct_version_digest(), CT_DIGEST_LEN);
     c->fd = ct_shmfile_share(&file, &step);
-    return c->fd >= 0 ? CTRAN_SUCCESS : unusable(c, words[step]);
+    return c->fd >= 0 ? CTRAN_SUCCESS : records_unusable(c, words[step]);
 }
 
-static int check(const struct ct_records *c)
+static int records_check(const struct ct_records *c)
 {
     const struct ct_job *job = c->job;
     struct head          h;
@@ -211,14 +211,14 @@ static int check(const struct ct_records *c)
     return CTRAN_SUCCESS;
 }
 
-static int map(struct ct_records *c)
+static int records_map(struct ct_records *c)
 {
     void *at = mmap(NULL, c->len_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, 0);
     if (at == MAP_FAILED) {
-        return unusable(c, "map");
+        return records_unusable(c, "map");
     }
     c->head = at;
-    c->places = (struct place *)((char *)at + head_bytes());
+    c->places = (struct place *)((char *)at + records_head_bytes());
     return CTRAN_SUCCESS;
 }
 
@@ -227,7 +227,7 @@ static int map(struct ct_records *c)
 /* Behind the places there is the shared allgather, then the placement. */
 static size_t placement_at(const struct ct_job *job)
 {
-    return ct_round_up(head_bytes() + (size_t)job->size * PLACE_BYTES +
+    return ct_round_up(records_head_bytes() + (size_t)job->size * PLACE_BYTES +
                            ct_shm_allgather_bytes(job->nlocal),
                        CT_CACHE_LINE);
 }
@@ -246,8 +246,9 @@ int ct_records_open(struct ct_records **records, const struct ct_job *job, uint6
     int rc = CTRAN_ERR_CONFIG;
     if (n >= (int)sizeof c->path) {
         ct_error(&job->p->log, "CTRAN_SHM_DIR=\"%s\" is too long", job->p->cfg.shm_dir);
-    } else if ((rc = find_or_make(c)) == CTRAN_SUCCESS && (rc = check(c)) == CTRAN_SUCCESS) {
-        rc = map(c);
+    } else if ((rc = records_find_or_make(c)) == CTRAN_SUCCESS &&
+               (rc = records_check(c)) == CTRAN_SUCCESS) {
+        rc = records_map(c);
     }
     if (rc != CTRAN_SUCCESS) {
         ct_records_close(c);
@@ -360,7 +361,7 @@ bool ct_records_blame(const struct ct_records *c)
 
 int ct_records_meet_here(struct ct_records *c)
 {
-    if (!await_heeding(c, &c->head->here, deadline(c))) {
+    if (!await_heeding(c, &c->head->here, records_deadline(c))) {
         if (is_vain(c)) {
             return CTRAN_ERR_PENDING;
         }
@@ -375,7 +376,7 @@ int ct_records_meet(struct ct_records *c)
 {
     const struct ct_job *job = c->job;
     struct head         *h = c->head;
-    uint64_t             end_ns = deadline(c);
+    uint64_t             end_ns = records_deadline(c);
     if (!await_heeding(c, &h->all, end_ns) &&
         !(!c->ended && is_open(&h->here) &&
           await_heeding(c, &h->all, end_ns + GRACE_MS * CT_NS_PER_MS))) {
@@ -403,7 +404,7 @@ int ct_records_meet(struct ct_records *c)
 int ct_records_get(struct ct_records *c, uint32_t rank, const void **record, size_t *len_bytes)
 {
     struct place *place = &c->places[rank];
-    if (!is_open(&place->gate) && !await(c, &place->gate, rank, deadline(c))) {
+    if (!is_open(&place->gate) && !records_await(c, &place->gate, rank, records_deadline(c))) {
         if (c->ended) {
             ct_only_tell(&c->job->p->log, c->job->id, rank);
             return CTRAN_ERR_BOOTSTRAP;

@@ -102,7 +102,7 @@ uint32_t ct_cluster_ranks(const struct ct_cluster *c)
 }
 
 /* splitmix64's last steps */
-static uint64_t mixed(uint64_t x)
+static uint64_t cluster_mixed(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
@@ -111,14 +111,15 @@ static uint64_t mixed(uint64_t x)
 
 /* A permutation of 0 .. n - 1 without a table: a Feistel network over an even number of bits,
  * walked until it falls below n, at most four steps on the average. */
-static uint32_t shuffled(uint32_t i, uint32_t n, uint64_t seed)
+static uint32_t cluster_shuffled(uint32_t i, uint32_t n, uint64_t seed)
 {
     const unsigned half = (ct_log2_up(n) + 1) / 2;
     const uint32_t mask = (1u << half) - 1;
     do {
         uint32_t left = i >> half, right = i & mask;
         for (uint64_t round = 1; round <= 6; round++) {
-            uint32_t next = left ^ ((uint32_t)mixed(mixed(seed + round) + right) & mask);
+            uint32_t next =
+                left ^ ((uint32_t)cluster_mixed(cluster_mixed(seed + round) + right) & mask);
             left = right;
             right = next;
         }
@@ -132,9 +133,9 @@ static int digits_of(uint32_t count)
     return snprintf(NULL, 0, "%u", count - 1);
 }
 
-static void place(const struct ct_cluster *c, uint32_t i, struct ct_cluster_host *h)
+static void cluster_place(const struct ct_cluster *c, uint32_t i, struct ct_cluster_host *h)
 {
-    h->id = c->seed != 0 ? shuffled(i, ct_cluster_hosts(c), c->seed) : i;
+    h->id = c->seed != 0 ? cluster_shuffled(i, ct_cluster_hosts(c), c->seed) : i;
     h->rack = h->id / c->hosts;
     h->zone = h->rack / c->racks;
     h->dc = h->zone / c->zones;
@@ -148,7 +149,7 @@ static void place(const struct ct_cluster *c, uint32_t i, struct ct_cluster_host
 void ct_cluster_host(const struct ct_cluster *c, uint32_t i, struct ct_cluster_host *h)
 {
     memset(h, 0, sizeof *h);
-    place(c, i, h);
+    cluster_place(c, i, h);
     (void)snprintf(h->label_dc, sizeof h->label_dc, "d%0*u", digits_of(c->dcs), h->dc);
     (void)snprintf(h->label_zone, sizeof h->label_zone, "%s-z%0*u", h->label_dc,
                    digits_of(c->zones), h->zone % c->zones);
@@ -165,7 +166,7 @@ void ct_cluster_host(const struct ct_cluster *c, uint32_t i, struct ct_cluster_h
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
 /* The number that a thing was given at its first appearance. */
-static uint32_t number_of(uint32_t *given, uint32_t *next, uint32_t thing)
+static uint32_t cluster_number_of(uint32_t *given, uint32_t *next, uint32_t thing)
 {
     given[thing] = given[thing] != 0 ? given[thing] : ++*next;
     return given[thing];
@@ -184,13 +185,13 @@ int ct_cluster_locations(const struct ct_cluster *c, uint32_t n, struct ct_locat
     uint32_t *zone = rack + nracks, *dc = zone + nzones, *nvlink = dc + c->dcs;
     for (uint32_t i = 0; n > 0; i++) {
         struct ct_cluster_host h;
-        place(c, i, &h);
+        cluster_place(c, i, &h);
         const struct ct_location location = {
             .node = i + 1,
-            .nvlink = h.nvlink >= 0 ? number_of(nvlink, &next[0], (uint32_t)h.nvlink) : 0,
-            .rack = number_of(rack, &next[1], h.rack),
-            .zone = (uint16_t)number_of(zone, &next[2], h.zone),
-            .dc = (uint16_t)number_of(dc, &next[3], h.dc)};
+            .nvlink = h.nvlink >= 0 ? cluster_number_of(nvlink, &next[0], (uint32_t)h.nvlink) : 0,
+            .rack = cluster_number_of(rack, &next[1], h.rack),
+            .zone = (uint16_t)cluster_number_of(zone, &next[2], h.zone),
+            .dc = (uint16_t)cluster_number_of(dc, &next[3], h.dc)};
         for (uint32_t g = 0; g < c->gpus && n > 0; g++, n--) {
             *locations++ = location;
         }

@@ -210,7 +210,7 @@ static int add_port(struct reading *r, struct ct_word w)
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
-static struct ct_word unquoted(struct ct_word w)
+static struct ct_word describe_unquoted(struct ct_word w)
 {
     if (w.len >= 2 && w.at[0] == '"' && w.at[w.len - 1] == '"') {
         return (struct ct_word){w.at + 1, w.len - 2};
@@ -230,7 +230,7 @@ static int set_device(struct reading *r, bool gpu, uint32_t i, struct ct_word re
             return ct_text_fail(&r->t, word.at, "expected KEY=VALUE, not \"%.*s\"",
                                 CT_WORD_ARG(word));
         }
-        value = unquoted(value);
+        value = describe_unquoted(value);
         rc = gpu ? set_gpu(r, i, key, value) : set_nic(r, i, key, value);
     }
     return rc;
@@ -270,7 +270,7 @@ static int read_devices(struct reading *r, bool gpu, struct ct_word rest)
     return CTRAN_SUCCESS;
 }
 
-static int read_entry(struct reading *r, struct ct_word rest)
+static int describe_read_entry(struct reading *r, struct ct_word rest)
 {
     struct ct_word what, word;
     int            rc = CTRAN_SUCCESS;
@@ -296,7 +296,7 @@ int ct_machine_describe(struct ct_machine *m, const char *name, const char *text
     r.t = (struct ct_text){.name = name, .begin = text, .at = text, .why = why, .cap = cap};
     int rc = CTRAN_SUCCESS;
     while (rc == CTRAN_SUCCESS && ct_text_entry(&r.t, &entry)) {
-        rc = read_entry(&r, entry);
+        rc = describe_read_entry(&r, entry);
     }
     ct_machine_settle(m);
     return rc;

@@ -23,7 +23,7 @@ static uint64_t hash_more(uint64_t hash, const char *text)
     return hash;
 }
 
-static uint64_t mixed(uint64_t hash)
+static uint64_t distance_mixed(uint64_t hash)
 {
     hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
     hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53u;
@@ -39,7 +39,7 @@ static const uint64_t start = 14695981039346656037u;
 
 uint64_t ct_location_key_node(const char *host)
 {
-    return not_zero(mixed(hash_more(start, host)));
+    return not_zero(distance_mixed(hash_more(start, host)));
 }
 
 /* A rack is one of its zone, a zone one of its data centre: what is known of neither is 0. */
@@ -52,9 +52,9 @@ struct ct_location_key ct_location_key_of(const struct ct_label *label, uint64_t
     return (struct ct_location_key){
         .node = node,
         .nvlink = label->nvlink[0] != '\0' ? ct_location_key_node(label->nvlink) : 0,
-        .rack = has_rack ? not_zero(mixed(rack)) : 0,
-        .zone = has_zone ? (uint32_t)not_zero(mixed(zone) >> 32) : 0,
-        .dc = has_dc ? (uint32_t)not_zero(mixed(dc) >> 32) : 0,
+        .rack = has_rack ? not_zero(distance_mixed(rack)) : 0,
+        .zone = has_zone ? (uint32_t)not_zero(distance_mixed(zone) >> 32) : 0,
+        .dc = has_dc ? (uint32_t)not_zero(distance_mixed(dc) >> 32) : 0,
     };
 }
 
@@ -72,16 +72,16 @@ struct numbers {
 
 enum { FIRST_ROOM = 16 };
 
-static struct number *find(const struct numbers *t, uint64_t key)
+static struct number *distance_find(const struct numbers *t, uint64_t key)
 {
-    uint32_t at = (uint32_t)mixed(key) & t->mask;
+    uint32_t at = (uint32_t)distance_mixed(key) & t->mask;
     while (t->places[at].number != 0 && t->places[at].key != key) {
         at = (at + 1) & t->mask;
     }
     return &t->places[at];
 }
 
-static bool grow(struct numbers *t)
+static bool distance_grow(struct numbers *t)
 {
     uint32_t       room = t->places != NULL ? 2 * (t->mask + 1) : FIRST_ROOM;
     struct numbers more = {calloc(room, sizeof *more.places), room - 1, t->n};
@@ -90,7 +90,7 @@ static bool grow(struct numbers *t)
     }
     for (uint32_t i = 0; t->places != NULL && i <= t->mask; i++) {
         if (t->places[i].number != 0) {
-            *find(&more, t->places[i].key) = t->places[i];
+            *distance_find(&more, t->places[i].key) = t->places[i];
         }
     }
     free(t->places);
@@ -99,14 +99,14 @@ static bool grow(struct numbers *t)
 }
 
 /* The key's number, the next one for a new key; 0 without memory. */
-static uint32_t number_of(struct numbers *t, uint64_t key)
+static uint32_t distance_number_of(struct numbers *t, uint64_t key)
 {
     if (t->places == NULL || t->n > t->mask / 2) {
-        if (!grow(t)) {
+        if (!distance_grow(t)) {
             return 0;
         }
     }
-    struct number *p = find(t, key);
+    struct number *p = distance_find(t, key);
     if (p->number == 0) {
         *p = (struct number){key, ++t->n};
     }
@@ -135,7 +135,7 @@ void ct_location_table_free(struct ct_location_table *s)
     }
 }
 
-static uint16_t narrow(uint32_t number)
+static uint16_t distance_narrow(uint32_t number)
 {
     return number < UINT16_MAX ? (uint16_t)number : UINT16_MAX;
 }
@@ -144,11 +144,11 @@ int ct_location_table_take(struct ct_location_table *s, const struct ct_location
                            struct ct_location *location)
 {
     *location = (struct ct_location){
-        .node = number_of(&s->node, at->node),
-        .nvlink = at->nvlink != 0 ? number_of(&s->nvlink, at->nvlink) : 0,
-        .rack = number_of(&s->rack, at->rack),
-        .zone = narrow(number_of(&s->zone, at->zone)),
-        .dc = narrow(number_of(&s->dc, at->dc)),
+        .node = distance_number_of(&s->node, at->node),
+        .nvlink = at->nvlink != 0 ? distance_number_of(&s->nvlink, at->nvlink) : 0,
+        .rack = distance_number_of(&s->rack, at->rack),
+        .zone = distance_narrow(distance_number_of(&s->zone, at->zone)),
+        .dc = distance_narrow(distance_number_of(&s->dc, at->dc)),
     };
     bool ok = location->node != 0 && (location->nvlink != 0) == (at->nvlink != 0) &&
               location->rack != 0 && location->zone != 0 && location->dc != 0;

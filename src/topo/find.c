@@ -7,7 +7,7 @@
 
 #include "topo/load.h"
 
-static bool pci_of(struct ct_word w, struct ct_pci *pci)
+static bool find_pci_of(struct ct_word w, struct ct_pci *pci)
 {
     char text[32];
     return ct_word_copy(w, text, sizeof text) && ct_pci_parse(text, pci);
@@ -82,7 +82,7 @@ int ct_find_gpu(const struct ct_machine *m, const struct ct_text *t, struct ct_w
         *gpu = (int)number;
         return CTRAN_SUCCESS;
     }
-    if (pci_of(w, &pci)) {
+    if (find_pci_of(w, &pci)) {
         *gpu = gpu_at(m, &pci);
         return *gpu >= 0 ? CTRAN_SUCCESS
                          : ct_text_fail(t, w.at, "there is no GPU at PCI address %.*s; %s",
@@ -138,8 +138,8 @@ static void list_nics(const struct ct_machine *m, char *out, size_t cap)
 }
 
 /* The word is "NAME:PORT", and NAME a NIC. */
-static int find_port(const struct ct_machine *m, const struct ct_text *t, struct ct_word name,
-                     struct ct_word port, int *nic)
+static int topo_find_port(const struct ct_machine *m, const struct ct_text *t, struct ct_word name,
+                          struct ct_word port, int *nic)
 {
     uint64_t number;
     if (!ct_word_number(port, 255, &number) || number == 0) {
@@ -160,7 +160,7 @@ int ct_find_nic(const struct ct_machine *m, const struct ct_text *t, struct ct_w
     if (*nic >= 0) {
         return CTRAN_SUCCESS;
     }
-    if (pci_of(w, &pci)) {
+    if (find_pci_of(w, &pci)) {
         *nic = nic_at(m, &pci);
         if (*nic < 0 && gpu_at(m, &pci) >= 0) {
             return ct_text_fail(t, w.at, "%.*s is GPU %d, not a NIC", CT_WORD_ARG(w),
@@ -172,7 +172,7 @@ int ct_find_nic(const struct ct_machine *m, const struct ct_text *t, struct ct_w
     }
     (void)ct_word_split(&rest, ':', &name);
     if (rest.at != NULL && nic_named(m, name, 0) >= 0) {
-        return find_port(m, t, name, rest, nic);
+        return topo_find_port(m, t, name, rest, nic);
     }
     char names[200];
     list_nics(m, names, sizeof names);

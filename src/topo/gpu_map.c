@@ -64,8 +64,8 @@ struct entry {
     struct ct_word value;
 };
 
-static int read_entry(const struct ct_machine *m, const struct ct_text *t, struct ct_word text,
-                      struct entry *e)
+static int gpu_map_read_entry(const struct ct_machine *m, const struct ct_text *t,
+                              struct ct_word text, struct entry *e)
 {
     struct ct_word value = text, who;
     uint64_t       number;
@@ -91,7 +91,7 @@ static int read_map(const struct ct_machine *m, struct ct_text *t, uint32_t loca
     struct ct_word text;
     struct entry   e;
     while (ct_text_entry(t, &text)) {
-        int rc = read_entry(m, t, text, &e);
+        int rc = gpu_map_read_entry(m, t, text, &e);
         if (rc != CTRAN_SUCCESS) {
             return rc;
         }

@@ -10,7 +10,7 @@
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static bool make_room(struct ct_label_lines *l, size_t bytes)
+static bool label_file_make_room(struct ct_label_lines *l, size_t bytes)
 {
     if (bytes > l->room) {
         char *more = realloc(l->line, 2 * bytes);
@@ -22,7 +22,7 @@ static bool make_room(struct ct_label_lines *l, size_t bytes)
 }
 
 /* Copies up to the end of the line or a comment; a backslash at the end takes the next line in. */
-static size_t take_line(struct ct_label_lines *l)
+static size_t label_file_take_line(struct ct_label_lines *l)
 {
     size_t n = 0;
     bool   more = true;
@@ -30,7 +30,7 @@ static size_t take_line(struct ct_label_lines *l)
         size_t len = strcspn(l->at, "\n"), text = strcspn(l->at, "#\n");
         more = text == len && len > 0 && l->at[len - 1] == '\\' && l->at[len] == '\n';
         text -= more;
-        if (!make_room(l, n + text + 1)) {
+        if (!label_file_make_room(l, n + text + 1)) {
             break;
         }
         memcpy(l->line + n, l->at, text);
@@ -45,7 +45,7 @@ char *ct_label_lines_next(struct ct_label_lines *l)
 {
     static const char blanks[] = " \t\r\f\v";
     while (!l->no_memory && *l->at != '\0') {
-        size_t n = take_line(l);
+        size_t n = label_file_take_line(l);
         if (l->no_memory) {
             return NULL;
         }
@@ -82,7 +82,7 @@ const char *ct_label_value(const char *word, const char *key)
 /* ---- our own --------------------------------------------------------------------------------- */
 
 /* "rack=r1" into its place. */
-static int take_setting(struct ct_label *label, const char *word, char *why, size_t cap)
+static int label_file_take_setting(struct ct_label *label, const char *word, char *why, size_t cap)
 {
     const struct {
         const char  *key;
@@ -118,7 +118,7 @@ static int take_settings(struct ct_labels **labels, const char *hosts, char *at,
     struct ct_label label = {"", "", "", ""};
     int             rc = CTRAN_SUCCESS, n = 0;
     for (char *word; rc == CTRAN_SUCCESS && (word = ct_label_word(&at)) != NULL; n++) {
-        rc = take_setting(&label, word, why, cap);
+        rc = label_file_take_setting(&label, word, why, cap);
     }
     if (rc == CTRAN_SUCCESS && n == 0) {
         snprintf(why, cap, "\"%.80s\" has no nvlink=, rack=, zone= or dc=", hosts);

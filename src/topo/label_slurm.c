@@ -66,7 +66,7 @@ static int take_words(char *at, struct entry *e, char *why, size_t cap)
 /* ---- switches -------------------------------------------------------------------------------- */
 
 /* The switch of a name; NULL without memory. */
-static struct switch_ *find_or_make(struct switch_ **all, const char *name)
+static struct switch_ *label_slurm_find_or_make(struct switch_ **all, const char *name)
 {
     struct switch_ *s;
     HASH_FIND(hh, *all, name, strlen(name), s);
@@ -104,7 +104,7 @@ static int hang_below(struct switch_ **all, struct switch_ *s, const char *below
     char   **names = ct_slurmlist_hosts(below, left);
     int      rc = names != NULL ? CTRAN_SUCCESS : CTRAN_ERR_ARG;
     for (char **n = names; rc == CTRAN_SUCCESS && *n != NULL; n++) {
-        struct switch_ *child = strlen(*n) < CT_LABEL_LEN ? find_or_make(all, *n) : s;
+        struct switch_ *child = strlen(*n) < CT_LABEL_LEN ? label_slurm_find_or_make(all, *n) : s;
         if (child == NULL) {
             rc = CTRAN_ERR_NO_MEM;
         } else if (child == s) {
@@ -128,7 +128,7 @@ static int take_switch(struct switch_ **all, const struct entry *e, unsigned lin
         snprintf(why, cap, "there are more than %d switches", MOST_SWITCHES);
         return CTRAN_ERR_ARG;
     }
-    struct switch_ *s = find_or_make(all, e->name);
+    struct switch_ *s = label_slurm_find_or_make(all, e->name);
     if (s == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
@@ -145,7 +145,7 @@ static int take_switch(struct switch_ **all, const struct entry *e, unsigned lin
 }
 
 /* The top of the tree; NULL: it has none, since it is a circle. */
-static const struct switch_ *top_of(const struct switch_ *s, unsigned most)
+static const struct switch_ *label_slurm_top_of(const struct switch_ *s, unsigned most)
 {
     while (s->above != NULL && most-- > 0) {
         s = s->above;
@@ -158,7 +158,8 @@ static int add_leaves(struct ct_labels **labels, struct switch_ *all, struct ct_
 {
     int rc = CTRAN_SUCCESS;
     for (struct switch_ *s = all; s != NULL && rc == CTRAN_SUCCESS; s = s->hh.next) {
-        const struct switch_ *top = s->nodes != NULL ? top_of(s, HASH_COUNT(all)) : NULL;
+        const struct switch_ *top =
+            s->nodes != NULL ? label_slurm_top_of(s, HASH_COUNT(all)) : NULL;
         if (s->nodes == NULL) {
             continue;
         }
@@ -205,7 +206,7 @@ int ct_label_slurm_parse(struct ct_labels **labels, struct ct_label_lines *lines
 /* ---- variables ------------------------------------------------------------------------------- */
 
 /* One part of "a.b.c" that is not the last: its length, and moves on; 0: there is none. */
-static size_t take_part(const char **at)
+static size_t label_slurm_take_part(const char **at)
 {
     size_t len = strcspn(*at, ".");
     if ((*at)[len] == '\0') {
@@ -223,7 +224,7 @@ int ct_labels_parse_slurm(struct ct_labels **labels, const char *addr, const cha
     unsigned levels = 0;
     for (const char *kind = pattern; strchr(kind, '.') != NULL;) {
         const char *type = kind, *name = addr;
-        size_t      type_len = take_part(&kind), len = take_part(&addr);
+        size_t      type_len = label_slurm_take_part(&kind), len = label_slurm_take_part(&addr);
         if (type_len == 0 || len == 0 || len >= CT_LABEL_LEN) {
             return CTRAN_SUCCESS;
         }

@@ -48,17 +48,17 @@ struct ct_labels {
 
 static const struct ct_label unknown = {"", "", "", ""};
 
-static const char *first_of(const char *a, const char *b)
+static const char *labels_first_of(const char *a, const char *b)
 {
     return a[0] != '\0' ? a : b;
 }
 
-static void complete(struct ct_label *label, const struct ct_label *by)
+static void labels_complete(struct ct_label *label, const struct ct_label *by)
 {
-    label->nvlink = first_of(label->nvlink, by->nvlink);
-    label->rack = first_of(label->rack, by->rack);
-    label->zone = first_of(label->zone, by->zone);
-    label->dc = first_of(label->dc, by->dc);
+    label->nvlink = labels_first_of(label->nvlink, by->nvlink);
+    label->rack = labels_first_of(label->rack, by->rack);
+    label->zone = labels_first_of(label->zone, by->zone);
+    label->dc = labels_first_of(label->dc, by->dc);
 }
 
 static bool is_complete(const struct ct_label *label)
@@ -68,7 +68,7 @@ static bool is_complete(const struct ct_label *label)
 }
 
 /* The set's own copy; NULL without memory. */
-static const char *keep(struct ct_labels *l, const char *name)
+static const char *labels_keep(struct ct_labels *l, const char *name)
 {
     struct text *t;
     size_t       len = strlen(name);
@@ -94,21 +94,21 @@ static const char *keep(struct ct_labels *l, const char *name)
 
 static bool keep_label(struct ct_labels *l, const struct ct_label *from, struct ct_label *to)
 {
-    *to = (struct ct_label){keep(l, from->nvlink), keep(l, from->rack), keep(l, from->zone),
-                            keep(l, from->dc)};
+    *to = (struct ct_label){labels_keep(l, from->nvlink), labels_keep(l, from->rack),
+                            labels_keep(l, from->zone), labels_keep(l, from->dc)};
     return to->nvlink != NULL && to->rack != NULL && to->zone != NULL && to->dc != NULL;
 }
 
 /* ---- hosts ----------------------------------------------------------------------------------- */
 
-static struct host *find(const struct ct_labels *l, const char *name, size_t len)
+static struct host *labels_find(const struct ct_labels *l, const char *name, size_t len)
 {
     struct host *h;
     HASH_FIND(hh, l->hosts, name, len, h);
     return h;
 }
 
-static struct host *make(struct ct_labels *l, const char *name, size_t len)
+static struct host *labels_make(struct ct_labels *l, const char *name, size_t len)
 {
     struct host *h = calloc(1, sizeof *h + len + 1);
     if (h == NULL) {
@@ -136,16 +136,16 @@ static size_t short_len(const char *name)
 static bool add_short(struct ct_labels *l, const char *name, const struct ct_label *label, bool new)
 {
     size_t       len = short_len(name);
-    struct host *h = len > 0 ? find(l, name, len) : NULL;
+    struct host *h = len > 0 ? labels_find(l, name, len) : NULL;
     if (len == 0 || (h != NULL && !h->is_short)) {
         return true;
     }
     if (h != NULL) {
         h->unclear = h->unclear || new;
-        complete(&h->label, label);
+        labels_complete(&h->label, label);
         return true;
     }
-    h = make(l, name, len);
+    h = labels_make(l, name, len);
     if (h != NULL) {
         h->is_short = true;
         h->label = *label;
@@ -156,10 +156,10 @@ static bool add_short(struct ct_labels *l, const char *name, const struct ct_lab
 static bool add_host(struct ct_labels *l, const char *name, const struct ct_label *label)
 {
     size_t       len = strlen(name);
-    struct host *h = find(l, name, len);
+    struct host *h = labels_find(l, name, len);
     bool new = h == NULL || h->is_short;
     if (h == NULL) {
-        h = make(l, name, len);
+        h = labels_make(l, name, len);
     } else if (h->is_short) {
         h->is_short = h->unclear = false;
         h->label = unknown;
@@ -168,7 +168,7 @@ static bool add_host(struct ct_labels *l, const char *name, const struct ct_labe
         return false;
     }
     l->nnamed += new;
-    complete(&h->label, label);
+    labels_complete(&h->label, label);
     return add_short(l, name, label, new);
 }
 
@@ -193,7 +193,7 @@ static bool add_pattern(struct ct_labels *l, const char *text, const struct ct_l
 
 /* Whether an answer for the host that is asked for may depend on this name: a pattern that matches,
  * or its own first part, also another's, which makes that unclear. */
-static bool concerns(const struct ct_labels *l, const char *name)
+static bool labels_concerns(const struct ct_labels *l, const char *name)
 {
     char         part[MOST_HOST];
     const size_t len = strcspn(l->only, ".");
@@ -212,7 +212,7 @@ static int add_names(struct ct_labels *l, char **names, const struct ct_label *l
     struct ct_label kept = {NULL, NULL, NULL, NULL};
     for (; *names != NULL; names++) {
         l->any = true;
-        if (!concerns(l, *names)) {
+        if (!labels_concerns(l, *names)) {
             continue;
         }
         if (kept.rack == NULL && !keep_label(l, label, &kept)) {
@@ -228,7 +228,7 @@ static int add_names(struct ct_labels *l, char **names, const struct ct_label *l
 }
 
 /* Capitals do not count in names of hosts. */
-static void lower(char *name)
+static void labels_lower(char *name)
 {
     for (; *name != '\0'; name++) {
         *name = (char)tolower((unsigned char)*name);
@@ -244,7 +244,7 @@ int ct_labels_add(struct ct_labels **labels, const char *hosts, const struct ct_
     int               rc = l != NULL && text != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
     if (rc == CTRAN_SUCCESS) {
         *labels = l;
-        lower(text);
+        labels_lower(text);
         names = ct_slurmlist_hosts(text, CT_LABELS_HOSTS - l->nnamed);
         rc = names != NULL ? add_names(l, names, label) : CTRAN_ERR_ARG;
     } else if (*labels == NULL) {
@@ -268,7 +268,7 @@ int ct_labels_only(struct ct_labels **labels, const char *host)
     }
     if (strlen(host) < sizeof l->only) { /* nothing is known of a longer one */
         memcpy(l->only, host, strlen(host) + 1);
-        lower(l->only);
+        labels_lower(l->only);
     }
     *labels = l;
     return CTRAN_SUCCESS;
@@ -311,10 +311,10 @@ struct ct_label ct_labels_of(const struct ct_labels *l, const char *host)
         return label;
     }
     memcpy(name, host, strlen(host) + 1);
-    lower(name);
+    labels_lower(name);
     size_t             len = short_len(name);
-    const struct host *h = find(l, name, strlen(name));
-    h = h == NULL && len > 0 ? find(l, name, len) : h;
+    const struct host *h = labels_find(l, name, strlen(name));
+    h = h == NULL && len > 0 ? labels_find(l, name, len) : h;
     h = h != NULL && len > 0 && h->is_short ? NULL : h; /* another's first part */
     if (h != NULL && !h->unclear) {
         label = h->label;
@@ -323,7 +323,7 @@ struct ct_label ct_labels_of(const struct ct_labels *l, const char *host)
     for (uint32_t i = 0; i < l->npatterns && !is_complete(&label); i++) {
         const struct pattern *p = &l->patterns[i];
         if (ct_label_match(p->text, name) || (len > 0 && ct_label_match(p->text, part))) {
-            complete(&label, &p->label);
+            labels_complete(&label, &p->label);
         }
     }
     return label;

@@ -108,7 +108,7 @@ static int16_t numa_of(struct reading *r, hwloc_obj_t o)
 
 /* ---- bridges --------------------------------------------------------------------------------- */
 
-static struct ct_pci address(const struct hwloc_pcidev_attr_s *a)
+static struct ct_pci load_hwloc_address(const struct hwloc_pcidev_attr_s *a)
 {
     return (struct ct_pci){a->domain, a->bus, a->dev, a->func, true};
 }
@@ -117,7 +117,7 @@ static struct ct_pci bridge_address(hwloc_obj_t o)
 {
     const struct hwloc_bridge_attr_s *a = &o->attr->bridge;
     if (a->upstream_type == HWLOC_OBJ_BRIDGE_PCI) {
-        return address(&a->upstream.pci);
+        return load_hwloc_address(&a->upstream.pci);
     }
     return (struct ct_pci){.domain = a->downstream.pci.domain,
                            .bus = a->downstream.pci.secondary_bus};
@@ -157,14 +157,14 @@ static int16_t bridge_above(struct reading *r, hwloc_obj_t o)
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-static const char *info(hwloc_obj_t o, const char *name)
+static const char *load_hwloc_info(hwloc_obj_t o, const char *name)
 {
     const char *value = o != NULL ? hwloc_obj_get_info_by_name(o, name) : NULL;
     return value != NULL ? value : "";
 }
 
 /* The PCI device that an OS device belongs to, or NULL. */
-static hwloc_obj_t pci_of(hwloc_obj_t os)
+static hwloc_obj_t load_hwloc_pci_of(hwloc_obj_t os)
 {
     for (os = os->parent; os != NULL && os->type == HWLOC_OBJ_OS_DEVICE;) {
         os = os->parent;
@@ -188,7 +188,7 @@ static bool is_type(hwloc_obj_t os, unsigned long type)
 static hwloc_obj_t next_os(struct reading *r, hwloc_obj_t pci, unsigned long type, hwloc_obj_t os)
 {
     while ((os = hwloc_get_next_osdev(r->t, os)) != NULL) {
-        if (is_type(os, type) && pci_of(os) == pci) {
+        if (is_type(os, type) && load_hwloc_pci_of(os) == pci) {
             return os;
         }
     }
@@ -211,8 +211,9 @@ static hwloc_obj_t next_cuda(struct reading *r, hwloc_obj_t pci, hwloc_obj_t os)
 /* `os` says more of it, where hwloc has asked CUDA or NVML; `pci` or `os` may be NULL. */
 static void add_gpu(struct reading *r, hwloc_obj_t pci, hwloc_obj_t cuda)
 {
-    const hwloc_obj_t      from = pci != NULL ? pci : cuda;
-    const struct ct_pci    at = pci != NULL ? address(&pci->attr->pcidev) : (struct ct_pci){0};
+    const hwloc_obj_t   from = pci != NULL ? pci : cuda;
+    const struct ct_pci at =
+        pci != NULL ? load_hwloc_address(&pci->attr->pcidev) : (struct ct_pci){0};
     struct ct_machine_gpu *gpu = ct_machine_add_gpu(r->m, &at);
     if (gpu == NULL) {
         return;
@@ -221,18 +222,19 @@ static void add_gpu(struct reading *r, hwloc_obj_t pci, hwloc_obj_t cuda)
     while (pci != NULL && (nvml = next_os(r, pci, HWLOC_OBJ_OSDEV_GPU, nvml)) != NULL &&
            is_cuda(nvml)) { /* which is both to hwloc 3 */
     }
-    const char *names[] = {info(cuda, "GPUModel"), info(nvml, "GPUModel"), info(pci, "PCIDevice"),
+    const char *names[] = {load_hwloc_info(cuda, "GPUModel"), load_hwloc_info(nvml, "GPUModel"),
+                           load_hwloc_info(pci, "PCIDevice"),
                            pci != NULL && pci->name != NULL ? pci->name : ""};
     for (size_t i = 0; i < CT_ARRAY_LEN(names) && gpu->name[0] == '\0'; i++) {
         ct_machine_text(gpu->name, sizeof gpu->name, names[i]);
     }
-    ct_machine_text(gpu->uuid, sizeof gpu->uuid, info(nvml, "NVIDIAUUID"));
-    gpu->memory_bytes = strtoull(info(cuda, "CUDAGlobalMemorySize"), NULL, 10) << 10;
+    ct_machine_text(gpu->uuid, sizeof gpu->uuid, load_hwloc_info(nvml, "NVIDIAUUID"));
+    gpu->memory_bytes = strtoull(load_hwloc_info(cuda, "CUDAGlobalMemorySize"), NULL, 10) << 10;
     gpu->numa = numa_of(r, from);
     gpu->bridge = bridge_above(r, from);
 }
 
-static uint64_t guid(const char *text)
+static uint64_t load_hwloc_guid(const char *text)
 {
     uint64_t value = 0;
     for (; *text != '\0'; text++) {
@@ -248,25 +250,25 @@ static const char *port_info(hwloc_obj_t os, unsigned port, const char *what)
 {
     char name[32];
     snprintf(name, sizeof name, "Port%u%s", port, what);
-    return info(os, name);
+    return load_hwloc_info(os, name);
 }
 
 static const char *slot_of(hwloc_obj_t o)
 {
     const char *slot = "";
     for (; o != NULL && slot[0] == '\0'; o = o->parent) {
-        slot = info(o, "PCISlot");
+        slot = load_hwloc_info(o, "PCISlot");
     }
     return slot;
 }
 
-static struct ct_nic *add_nic(struct reading *r, hwloc_obj_t os, enum ct_nic_kind kind,
-                              unsigned port)
+static struct ct_nic *load_hwloc_add_nic(struct reading *r, hwloc_obj_t os, enum ct_nic_kind kind,
+                                         unsigned port)
 {
-    const hwloc_obj_t pci = pci_of(os);
+    const hwloc_obj_t pci = load_hwloc_pci_of(os);
     struct ct_nic    *nic = ct_machine_add_nic(r->m, kind, os->name, port);
     if (nic != NULL) {
-        nic->pci = pci != NULL ? address(&pci->attr->pcidev) : (struct ct_pci){0};
+        nic->pci = pci != NULL ? load_hwloc_address(&pci->attr->pcidev) : (struct ct_pci){0};
         nic->numa = numa_of(r, os);
         nic->bridge = bridge_above(r, os);
         ct_machine_text(nic->label, sizeof nic->label, slot_of(pci));
@@ -279,7 +281,7 @@ static const char *netdev_of(struct reading *r, hwloc_obj_t pci, unsigned port)
 {
     for (hwloc_obj_t net = NULL;
          pci != NULL && (net = next_os(r, pci, HWLOC_OBJ_OSDEV_NETWORK, net)) != NULL;) {
-        const unsigned long given_port = strtoul(info(net, "Port"), NULL, 10);
+        const unsigned long given_port = strtoul(load_hwloc_info(net, "Port"), NULL, 10);
         if (given_port == port || (given_port == 0 && port == 1)) {
             return net->name;
         }
@@ -291,18 +293,18 @@ static void add_verbs(struct reading *r, hwloc_obj_t os)
 {
     enum { INFINIBAND = 0x0207 }; /* PCI class */
     enum { ACTIVE = 4, MOST_PORTS = 255 };
-    const hwloc_obj_t pci = pci_of(os);
+    const hwloc_obj_t pci = load_hwloc_pci_of(os);
     for (unsigned port = 1; port <= MOST_PORTS; port++) {
         const char *state = port_info(os, port, "State");
         if (port > 1 && state[0] == '\0') {
             return;
         }
-        struct ct_nic *nic = add_nic(r, os, CT_NIC_VERBS, port);
+        struct ct_nic *nic = load_hwloc_add_nic(r, os, CT_NIC_VERBS, port);
         if (nic != NULL) {
             nic->up = state[0] == '\0' || strtol(state, NULL, 10) == ACTIVE;
             nic->ib = (pci != NULL && pci->attr->pcidev.class_id == INFINIBAND) ||
                       strtoul(port_info(os, port, "LID"), NULL, 0) != 0;
-            nic->guid = guid(info(os, "NodeGUID"));
+            nic->guid = load_hwloc_guid(load_hwloc_info(os, "NodeGUID"));
             ct_machine_text(nic->netdev, sizeof nic->netdev, netdev_of(r, pci, port));
         }
     }
@@ -323,15 +325,15 @@ static void read_gpus(struct reading *r)
     }
 }
 
-static void read_nics(struct reading *r)
+static void load_hwloc_read_nics(struct reading *r)
 {
     for (hwloc_obj_t os = NULL; (os = hwloc_get_next_osdev(r->t, os)) != NULL;) {
-        const hwloc_obj_t pci = pci_of(os);
+        const hwloc_obj_t pci = load_hwloc_pci_of(os);
         if (is_type(os, HWLOC_OBJ_OSDEV_OPENFABRICS)) {
             add_verbs(r, os);
         } else if (is_type(os, HWLOC_OBJ_OSDEV_NETWORK) && strcmp(os->name, "lo") != 0 &&
                    (pci == NULL || next_os(r, pci, HWLOC_OBJ_OSDEV_OPENFABRICS, NULL) == NULL)) {
-            (void)add_nic(r, os, CT_NIC_ETHERNET, 1); /* no room: that is counted */
+            (void)load_hwloc_add_nic(r, os, CT_NIC_ETHERNET, 1); /* no room: that is counted */
         }
     }
 }
@@ -341,7 +343,7 @@ int ct_machine_from_hwloc(struct ct_machine *m, hwloc_topology_t t, const struct
     struct reading r = {.m = m, .t = t};
     memset(m, 0, sizeof *m);
     ct_machine_text(m->source, sizeof m->source, "hwloc");
-    ct_machine_text(m->host, sizeof m->host, info(hwloc_get_root_obj(t), "HostName"));
+    ct_machine_text(m->host, sizeof m->host, load_hwloc_info(hwloc_get_root_obj(t), "HostName"));
     m->npackages = how_many(t, HWLOC_OBJ_PACKAGE);
     m->ncores = how_many(t, HWLOC_OBJ_CORE);
     m->npus = how_many(t, HWLOC_OBJ_PU);
@@ -352,7 +354,7 @@ int ct_machine_from_hwloc(struct ct_machine *m, hwloc_topology_t t, const struct
     read_numas(&r);
     read_cpus(&r);
     read_gpus(&r);
-    read_nics(&r);
+    load_hwloc_read_nics(&r);
     ct_machine_settle(m);
     return CTRAN_SUCCESS;
 }

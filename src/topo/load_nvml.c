@@ -62,7 +62,7 @@ static bool open_library(struct nvml *n)
 }
 
 /* A machine may have the library and no GPU. */
-static bool start(struct nvml *n)
+static bool load_nvml_start(struct nvml *n)
 {
     const int rc = n->init();
     if (rc != CT_NVML_SUCCESS) {
@@ -76,7 +76,7 @@ static bool start(struct nvml *n)
 }
 
 /* Whether a call has succeeded. What a GPU does not have is no error; others are told once. */
-static bool good(struct nvml *n, int rc, const char *call, uint32_t device)
+static bool load_nvml_good(struct nvml *n, int rc, const char *call, uint32_t device)
 {
     if (rc != CT_NVML_SUCCESS && rc != CT_NVML_NOT_SUPPORTED && rc != CT_NVML_NO_PERMISSION &&
         rc != CT_NVML_FUNCTION_NOT_FOUND && !n->told) {
@@ -92,7 +92,7 @@ static bool good(struct nvml *n, int rc, const char *call, uint32_t device)
 /* ---- GPUs ------------------------------------------------------------------------------------ */
 
 /* NVML gives no function number: a GPU is function 0. */
-static bool address(const struct ct_nvml_pci *from, struct ct_pci *pci)
+static bool load_nvml_address(const struct ct_nvml_pci *from, struct ct_pci *pci)
 {
     *pci = (struct ct_pci){from->domain, (uint8_t)from->bus, (uint8_t)from->device, 0, true};
     return from->bus <= 0xff && from->device <= 0x1f;
@@ -114,14 +114,14 @@ static void find_devices(struct nvml *n)
     struct ct_pci at[CT_MACHINE_GPUS];
     unsigned      count = 0;
     enum { MOST_ASKED = 4 * CT_MACHINE_GPUS };
-    (void)good(n, n->count(&count), "nvmlDeviceGetCount_v2", 0);
+    (void)load_nvml_good(n, n->count(&count), "nvmlDeviceGetCount_v2", 0);
     for (unsigned i = 0; i < count && i < MOST_ASKED && n->ndevices < CT_MACHINE_GPUS; i++) {
         struct ct_nvml_pci pci;
         memset(&pci, 0, sizeof pci);
         ct_nvml_device *device = &n->devices[n->ndevices];
-        if (!good(n, n->device(i, device), "nvmlDeviceGetHandleByIndex_v2", i) ||
-            !good(n, n->pci(*device, &pci), "nvmlDeviceGetPciInfo_v3", i) ||
-            !address(&pci, &at[n->ndevices])) {
+        if (!load_nvml_good(n, n->device(i, device), "nvmlDeviceGetHandleByIndex_v2", i) ||
+            !load_nvml_good(n, n->pci(*device, &pci), "nvmlDeviceGetPciInfo_v3", i) ||
+            !load_nvml_address(&pci, &at[n->ndevices])) {
             continue;
         }
         if (find_gpu(n->m, &at[n->ndevices]) < 0) {
@@ -166,15 +166,18 @@ static void read_gpu(struct nvml *n, uint32_t i, struct ct_machine_gpu *gpu)
     struct ct_nvml_memory memory = {0};
     char                  text[96] = ""; /* NVML's names have at most that */
     const ct_nvml_device  device = n->devices[i];
-    if (n->name != NULL && good(n, n->name(device, text, sizeof text), "nvmlDeviceGetName", i)) {
+    if (n->name != NULL &&
+        load_nvml_good(n, n->name(device, text, sizeof text), "nvmlDeviceGetName", i)) {
         text[sizeof text - 1] = '\0';
         ct_machine_text(gpu->name, sizeof gpu->name, text);
     }
-    if (n->uuid != NULL && good(n, n->uuid(device, text, sizeof text), "nvmlDeviceGetUUID", i)) {
+    if (n->uuid != NULL &&
+        load_nvml_good(n, n->uuid(device, text, sizeof text), "nvmlDeviceGetUUID", i)) {
         text[sizeof text - 1] = '\0';
         ct_machine_text(gpu->uuid, sizeof gpu->uuid, text);
     }
-    if (n->memory != NULL && good(n, n->memory(device, &memory), "nvmlDeviceGetMemoryInfo", i)) {
+    if (n->memory != NULL &&
+        load_nvml_good(n, n->memory(device, &memory), "nvmlDeviceGetMemoryInfo", i)) {
         gpu->memory_bytes = memory.total;
     }
     read_fabric(n, device, gpu);
@@ -195,8 +198,9 @@ static void read_link(struct nvml *n, uint32_t i, unsigned link)
         type = -1; /* an older driver: the address tells */
     }
     if (type != CT_NVML_LINK_SWITCH && n->link_pci != NULL &&
-        good(n, n->link_pci(n->devices[i], link, &far), "nvmlDeviceGetNvLinkRemotePciInfo_v2", i)) {
-        to = address(&far, &pci) ? find_gpu(n->m, &pci) : -1;
+        load_nvml_good(n, n->link_pci(n->devices[i], link, &far),
+                       "nvmlDeviceGetNvLinkRemotePciInfo_v2", i)) {
+        to = load_nvml_address(&far, &pci) ? find_gpu(n->m, &pci) : -1;
         type = to >= 0 ? CT_NVML_LINK_GPU : type < 0 ? CT_NVML_LINK_SWITCH : type;
     }
     if (type == CT_NVML_LINK_SWITCH) {
@@ -213,7 +217,8 @@ static void read_links(struct nvml *n, uint32_t i)
     for (unsigned link = 0; n->link_state != NULL && link < MOST_LINKS; link++) {
         int       on = 0;
         const int rc = n->link_state(n->devices[i], link, &on);
-        if (rc == CT_NVML_INVALID_ARGUMENT || !good(n, rc, "nvmlDeviceGetNvLinkState", i)) {
+        if (rc == CT_NVML_INVALID_ARGUMENT ||
+            !load_nvml_good(n, rc, "nvmlDeviceGetNvLinkState", i)) {
             return;
         }
         if (on == 1) {
@@ -241,7 +246,7 @@ static void join_at_switches(struct nvml *n)
 void ct_machine_add_nvml(struct ct_machine *m, const struct ct_log *log)
 {
     struct nvml n = {.m = m, .log = log};
-    if (open_library(&n) && start(&n)) {
+    if (open_library(&n) && load_nvml_start(&n)) {
         find_devices(&n);
         for (uint32_t i = 0; i < n.ndevices; i++) {
             if (n.gpus[i] >= 0) {

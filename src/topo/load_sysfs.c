@@ -35,8 +35,8 @@ static void visit_in(struct reading *r, const char *folder,
     }
 }
 
-static struct ct_nic *find(struct ct_machine *m, enum ct_nic_kind kind, const char *name,
-                           unsigned port)
+static struct ct_nic *load_sysfs_find(struct ct_machine *m, enum ct_nic_kind kind, const char *name,
+                                      unsigned port)
 {
     for (uint32_t i = 0; i < m->nnics; i++) {
         struct ct_nic *nic = &m->nics[i];
@@ -48,10 +48,11 @@ static struct ct_nic *find(struct ct_machine *m, enum ct_nic_kind kind, const ch
     return NULL;
 }
 
-static struct ct_nic *find_or_add(struct reading *r, enum ct_nic_kind kind, const char *name,
-                                  unsigned port, const struct ct_pci *pci)
+static struct ct_nic *load_sysfs_find_or_add(struct reading *r, enum ct_nic_kind kind,
+                                             const char *name, unsigned port,
+                                             const struct ct_pci *pci)
 {
-    struct ct_nic *nic = find(r->m, kind, name, port);
+    struct ct_nic *nic = load_sysfs_find(r->m, kind, name, port);
     if (nic == NULL && (nic = ct_machine_add_nic(r->m, kind, name, port)) != NULL) {
         nic->pci = *pci;
     }
@@ -86,7 +87,7 @@ static void find_netdev(struct reading *r, struct ct_nic *nic)
     }
 }
 
-static uint64_t guid(const char *text)
+static uint64_t load_sysfs_guid(const char *text)
 {
     unsigned a, b, c, d;
     return sscanf(text, "%4x:%4x:%4x:%4x", &a, &b, &c, &d) == 4
@@ -95,7 +96,7 @@ static uint64_t guid(const char *text)
 }
 
 /* "400 Gb/sec (4X NDR)" */
-static uint32_t rate(const char *text)
+static uint32_t load_sysfs_rate(const char *text)
 {
     char        *end;
     const double gbps = strtod(text, &end);
@@ -113,8 +114,8 @@ static void read_adapter(struct reading *r, struct ct_nic *nic)
              id);
     ct_machine_text(nic->firmware, sizeof nic->firmware, text);
     if (ct_sysfs_read(text, sizeof text, "%s/class/infiniband/%s/node_guid", r->root, r->device) &&
-        guid(text) != 0) {
-        nic->guid = guid(text);
+        load_sysfs_guid(text) != 0) {
+        nic->guid = load_sysfs_guid(text);
     }
 }
 
@@ -128,7 +129,7 @@ static void read_port(void *arg, const char *name)
         return;
     }
     r->port = (unsigned)port;
-    struct ct_nic *nic = find_or_add(r, CT_NIC_VERBS, r->device, r->port, &r->pci);
+    struct ct_nic *nic = load_sysfs_find_or_add(r, CT_NIC_VERBS, r->device, r->port, &r->pci);
     if (nic == NULL) {
         return;
     }
@@ -137,8 +138,9 @@ static void read_port(void *arg, const char *name)
     if (ct_sysfs_read(text, sizeof text, "%s/class/%s/state", r->root, at)) {
         nic->up = strtol(text, NULL, 10) == ACTIVE;
     }
-    if (ct_sysfs_read(text, sizeof text, "%s/class/%s/rate", r->root, at) && rate(text) > 0) {
-        nic->speed_mbps = rate(text);
+    if (ct_sysfs_read(text, sizeof text, "%s/class/%s/rate", r->root, at) &&
+        load_sysfs_rate(text) > 0) {
+        nic->speed_mbps = load_sysfs_rate(text);
     }
     if (ct_sysfs_read(text, sizeof text, "%s/class/%s/link_layer", r->root, at)) {
         nic->ib = strcmp(text, "InfiniBand") == 0;
@@ -213,7 +215,7 @@ static bool is_ethernet(const struct reading *r, const char *name)
 
 static void add_interface(struct reading *r, const char *name, const struct ct_pci *pci)
 {
-    struct ct_nic *nic = find_or_add(r, CT_NIC_ETHERNET, name, 1, pci);
+    struct ct_nic *nic = load_sysfs_find_or_add(r, CT_NIC_ETHERNET, name, 1, pci);
     if (nic != NULL) {
         nic->up = is_up(r, name);
         read_speed(r, name, &nic->speed_mbps);

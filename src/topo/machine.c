@@ -102,7 +102,7 @@ static int gpu_order(const void *a_, const void *b_)
     return by != 0 ? by : a->was - b->was;
 }
 
-static int16_t moved(const int16_t *to, uint32_t n, int16_t i)
+static int16_t machine_moved(const int16_t *to, uint32_t n, int16_t i)
 {
     return (int16_t)(i >= 0 && (uint32_t)i < n ? to[i] : -1);
 }
@@ -123,13 +123,13 @@ static void sort_bridges(struct ct_machine *m)
     }
     for (uint32_t i = 0; i < n; i++) {
         m->bridges[i] = old[i].bridge;
-        m->bridges[i].parent = moved(to, n, old[i].bridge.parent);
+        m->bridges[i].parent = machine_moved(to, n, old[i].bridge.parent);
     }
     for (uint32_t i = 0; i < m->ngpus; i++) {
-        m->gpus[i].bridge = moved(to, n, m->gpus[i].bridge);
+        m->gpus[i].bridge = machine_moved(to, n, m->gpus[i].bridge);
     }
     for (uint32_t i = 0; i < m->nnics; i++) {
-        m->nics[i].bridge = moved(to, n, m->nics[i].bridge);
+        m->nics[i].bridge = machine_moved(to, n, m->nics[i].bridge);
     }
 }
 
@@ -187,13 +187,13 @@ void ct_machine_settle(struct ct_machine *m)
 
 /* ---- soundness ------------------------------------------------------------------------------- */
 
-static bool ends(const char *text, size_t cap)
+static bool machine_ends(const char *text, size_t cap)
 {
     return text[cap - 1] == '\0';
 }
 
 /* An index into n objects, or none. */
-static bool fits(int i, uint32_t n)
+static bool machine_fits(int i, uint32_t n)
 {
     return i >= -1 && i < (int)n;
 }
@@ -208,29 +208,32 @@ static bool is_bool(const bool *field)
 
 static bool is_sound_nic(const struct ct_machine *m, const struct ct_nic *nic)
 {
-    return fits(nic->adapter, m->nnics) && fits(nic->bridge, m->nbridges) &&
-           fits(nic->numa, m->nnumas) && nic->kind <= CT_NIC_ETHERNET && is_bool(&nic->up) &&
-           is_bool(&nic->ib) && is_bool(&nic->pci.known) && ends(nic->name, sizeof nic->name) &&
-           ends(nic->netdev, sizeof nic->netdev) && ends(nic->bond, sizeof nic->bond) &&
-           ends(nic->firmware, sizeof nic->firmware) && ends(nic->label, sizeof nic->label);
+    return machine_fits(nic->adapter, m->nnics) && machine_fits(nic->bridge, m->nbridges) &&
+           machine_fits(nic->numa, m->nnumas) && nic->kind <= CT_NIC_ETHERNET &&
+           is_bool(&nic->up) && is_bool(&nic->ib) && is_bool(&nic->pci.known) &&
+           machine_ends(nic->name, sizeof nic->name) &&
+           machine_ends(nic->netdev, sizeof nic->netdev) &&
+           machine_ends(nic->bond, sizeof nic->bond) &&
+           machine_ends(nic->firmware, sizeof nic->firmware) &&
+           machine_ends(nic->label, sizeof nic->label);
 }
 
 static bool is_sound_gpu(const struct ct_machine *m, const struct ct_machine_gpu *gpu)
 {
-    return fits(gpu->bridge, m->nbridges) && fits(gpu->numa, m->nnumas) &&
+    return machine_fits(gpu->bridge, m->nbridges) && machine_fits(gpu->numa, m->nnumas) &&
            is_bool(&gpu->nvswitch) && is_bool(&gpu->pci.known) &&
-           ends(gpu->name, sizeof gpu->name) && ends(gpu->uuid, sizeof gpu->uuid) &&
-           ends(gpu->domain, sizeof gpu->domain);
+           machine_ends(gpu->name, sizeof gpu->name) && machine_ends(gpu->uuid, sizeof gpu->uuid) &&
+           machine_ends(gpu->domain, sizeof gpu->domain);
 }
 
 bool ct_machine_is_sound(const struct ct_machine *m)
 {
     bool sound = m->nnumas <= CT_MACHINE_NUMAS && m->nbridges <= CT_MACHINE_BRIDGES &&
                  m->ngpus <= CT_MACHINE_GPUS && m->nnics <= CT_MACHINE_NICS &&
-                 ends(m->host, sizeof m->host) && ends(m->source, sizeof m->source);
+                 machine_ends(m->host, sizeof m->host) && machine_ends(m->source, sizeof m->source);
     for (uint32_t i = 0; sound && i < m->nbridges; i++) {
-        sound = fits(m->bridges[i].parent, m->nbridges) && fits(m->bridges[i].numa, m->nnumas) &&
-                is_bool(&m->bridges[i].pci.known);
+        sound = machine_fits(m->bridges[i].parent, m->nbridges) &&
+                machine_fits(m->bridges[i].numa, m->nnumas) && is_bool(&m->bridges[i].pci.known);
     }
     for (uint32_t i = 0; sound && i < m->ngpus; i++) {
         sound = is_sound_gpu(m, &m->gpus[i]);
@@ -304,18 +307,18 @@ int ct_machine_confines(const struct ct_machine *m, enum ct_level level, const c
 /* ---- digest ---------------------------------------------------------------------------------- */
 
 /* Field by field, since structs have padding. */
-static void mix(uint64_t *hash, uint64_t value)
+static void machine_mix(uint64_t *hash, uint64_t value)
 {
     *hash = ct_fnv1a(*hash, &value, sizeof value);
 }
 
 static void mix_gpu(uint64_t *hash, const struct ct_machine_gpu *gpu, uint32_t ngpus)
 {
-    mix(hash, (uint64_t)gpu->pci.known | (uint64_t)gpu->nvswitch << 1);
-    mix(hash, (uint16_t)gpu->bridge);
-    mix(hash, (uint16_t)gpu->numa);
+    machine_mix(hash, (uint64_t)gpu->pci.known | (uint64_t)gpu->nvswitch << 1);
+    machine_mix(hash, (uint16_t)gpu->bridge);
+    machine_mix(hash, (uint16_t)gpu->numa);
     for (uint32_t k = 0; k < ngpus; k++) {
-        mix(hash, gpu->links[k]);
+        machine_mix(hash, gpu->links[k]);
     }
 }
 
@@ -331,27 +334,28 @@ static uint32_t bond_of(const struct ct_machine *m, const struct ct_nic *nic)
 
 static void mix_nic(uint64_t *hash, const struct ct_machine *m, const struct ct_nic *nic)
 {
-    mix(hash, (uint64_t)nic->kind << 16 | (uint64_t)nic->port << 8 | (uint64_t)nic->up << 2 |
-                  (uint64_t)nic->ib << 1 | nic->pci.known);
-    mix(hash, (uint16_t)nic->adapter);
-    mix(hash, (uint16_t)nic->bridge);
-    mix(hash, (uint16_t)nic->numa);
-    mix(hash, nic->speed_mbps);
-    mix(hash, bond_of(m, nic));
+    machine_mix(hash, (uint64_t)nic->kind << 16 | (uint64_t)nic->port << 8 |
+                          (uint64_t)nic->up << 2 | (uint64_t)nic->ib << 1 | nic->pci.known);
+    machine_mix(hash, (uint16_t)nic->adapter);
+    machine_mix(hash, (uint16_t)nic->bridge);
+    machine_mix(hash, (uint16_t)nic->numa);
+    machine_mix(hash, nic->speed_mbps);
+    machine_mix(hash, bond_of(m, nic));
 }
 
 uint64_t ct_machine_digest(const struct ct_machine *m)
 {
     uint64_t hash = CT_FNV1A_START;
-    mix(&hash, (uint64_t)m->npackages << 32 | m->ncores);
-    mix(&hash, (uint64_t)m->npus << 32 | m->nnumas);
-    mix(&hash, (uint64_t)m->ngpus << 32 | m->nnics);
+    machine_mix(&hash, (uint64_t)m->npackages << 32 | m->ncores);
+    machine_mix(&hash, (uint64_t)m->npus << 32 | m->nnumas);
+    machine_mix(&hash, (uint64_t)m->ngpus << 32 | m->nnics);
     for (uint32_t i = 0; i < m->nnumas; i++) {
-        mix(&hash, (uint64_t)m->numas[i].os_index << 32 | (uint32_t)m->numas[i].package);
-        mix(&hash, (uint64_t)CPU_COUNT(&m->numas[i].cpus));
+        machine_mix(&hash, (uint64_t)m->numas[i].os_index << 32 | (uint32_t)m->numas[i].package);
+        machine_mix(&hash, (uint64_t)CPU_COUNT(&m->numas[i].cpus));
     }
     for (uint32_t i = 0; i < m->nbridges; i++) {
-        mix(&hash, (uint64_t)(uint16_t)m->bridges[i].parent << 16 | (uint16_t)m->bridges[i].numa);
+        machine_mix(&hash,
+                    (uint64_t)(uint16_t)m->bridges[i].parent << 16 | (uint16_t)m->bridges[i].numa);
     }
     for (uint32_t i = 0; i < m->ngpus; i++) {
         mix_gpu(&hash, &m->gpus[i], m->ngpus);

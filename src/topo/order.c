@@ -14,7 +14,7 @@ struct row {
     uint32_t index;
 };
 
-static int compare(const void *a_, const void *b_)
+static int order_compare(const void *a_, const void *b_)
 {
     const struct row *a = a_, *b = b_;
     const uint32_t    x[] = {a->location.dc, a->location.zone, a->location.rack,
@@ -48,7 +48,7 @@ static int place_domains(struct row *rows, uint32_t n)
 }
 
 /* Numbers in order of first appearance; a domain has one in each of its racks. */
-static int number(const struct ct_location *locations, uint32_t n, struct row *rows)
+static int order_number(const struct ct_location *locations, uint32_t n, struct row *rows)
 {
     struct ct_location_table *s;
     int                       rc = ct_location_table_make(&s);
@@ -66,10 +66,10 @@ static int number(const struct ct_location *locations, uint32_t n, struct row *r
 int ct_order_hosts(const struct ct_location *locations, uint32_t n, uint32_t *order)
 {
     struct row *rows = calloc((size_t)n + 1, sizeof *rows);
-    int         rc = rows != NULL ? number(locations, n, rows) : CTRAN_ERR_NO_MEM;
+    int         rc = rows != NULL ? order_number(locations, n, rows) : CTRAN_ERR_NO_MEM;
     rc = rc == CTRAN_SUCCESS ? place_domains(rows, n) : rc;
     if (rc == CTRAN_SUCCESS) {
-        qsort(rows, n, sizeof *rows, compare);
+        qsort(rows, n, sizeof *rows, order_compare);
         for (uint32_t i = 0; i < n; i++) {
             order[i] = rows[i].index;
         }

@@ -35,7 +35,7 @@ static int steps_up(const struct ct_machine *m, int from, int to)
 }
 
 /* The nearest bridge above both, and how many each has to pass; -1: none. */
-static int meet(const struct ct_machine *m, int a, int b, int *steps_a, int *steps_b)
+static int path_meet(const struct ct_machine *m, int a, int b, int *steps_a, int *steps_b)
 {
     const struct ct_bridge *at;
     for (int n = 1; n <= CT_MACHINE_BRIDGES && (at = bridge_at(m, a)) != NULL; n++) {
@@ -49,12 +49,12 @@ static int meet(const struct ct_machine *m, int a, int b, int *steps_a, int *ste
     return -1;
 }
 
-static enum ct_path between(const struct ct_machine *m, int bridge_a, int numa_a, int bridge_b,
-                            int numa_b)
+static enum ct_path path_between(const struct ct_machine *m, int bridge_a, int numa_a, int bridge_b,
+                                 int numa_b)
 {
     enum { SWITCH = 2 }; /* a downstream and the upstream port */
     int       steps_a, steps_b;
-    const int at = meet(m, bridge_a, bridge_b, &steps_a, &steps_b);
+    const int at = path_meet(m, bridge_a, bridge_b, &steps_a, &steps_b);
     if (at < 0) {
         return numa_a >= 0 && numa_a == numa_b ? CT_PATH_NODE : CT_PATH_SYS;
     }
@@ -76,7 +76,7 @@ enum ct_path ct_machine_path_gpus(const struct ct_machine *m, uint32_t a, uint32
     if (x->links[b] > 0 || y->links[a] > 0 || (x->nvswitch && y->nvswitch)) {
         return CT_PATH_NVL;
     }
-    return between(m, x->bridge, x->numa, y->bridge, y->numa);
+    return path_between(m, x->bridge, x->numa, y->bridge, y->numa);
 }
 
 enum ct_path ct_machine_path_gpu_nic(const struct ct_machine *m, uint32_t gpu, uint32_t nic)
@@ -87,7 +87,7 @@ enum ct_path ct_machine_path_gpu_nic(const struct ct_machine *m, uint32_t gpu, u
     }
     const struct ct_machine_gpu *g = &m->gpus[gpu];
     const struct ct_nic         *n = &m->nics[nic];
-    return between(m, g->bridge, g->numa, n->bridge, n->numa);
+    return path_between(m, g->bridge, g->numa, n->bridge, n->numa);
 }
 
 enum ct_path ct_machine_path_numa_nic(const struct ct_machine *m, uint32_t numa, uint32_t nic)

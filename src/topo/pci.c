@@ -16,7 +16,7 @@ void ct_pci_format(const struct ct_pci *pci, char *out, size_t cap)
 }
 
 /* A hexadecimal number of at most `digits` digits, which ends at `stop`; else NULL. */
-static const char *number(const char *at, int digits, char stop, uint32_t *value)
+static const char *pci_number(const char *at, int digits, char stop, uint32_t *value)
 {
     static const char hex[] = "0123456789abcdefABCDEF";
     const size_t      n = strspn(at, hex);
@@ -32,11 +32,11 @@ bool ct_pci_parse(const char *text, struct ct_pci *pci)
     const char *first = strchr(text, ':');
     uint32_t    domain = 0, bus, dev, func;
     if (first != NULL && strchr(first + 1, ':') != NULL) {
-        text = number(text, 8, ':', &domain);
+        text = pci_number(text, 8, ':', &domain);
     }
-    if (text == NULL || (text = number(text, 2, ':', &bus)) == NULL ||
-        (text = number(text, 2, '.', &dev)) == NULL || number(text, 1, '\0', &func) == NULL ||
-        dev > 31 || func > 7) {
+    if (text == NULL || (text = pci_number(text, 2, ':', &bus)) == NULL ||
+        (text = pci_number(text, 2, '.', &dev)) == NULL ||
+        pci_number(text, 1, '\0', &func) == NULL || dev > 31 || func > 7) {
         return false;
     }
     *pci = (struct ct_pci){domain, (uint8_t)bus, (uint8_t)dev, (uint8_t)func, true};

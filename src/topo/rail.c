@@ -14,7 +14,7 @@ struct choice {
     uint64_t                 speed[CT_MACHINE_NICS]; /* of a bond: of its members that are up */
 };
 
-static void measure(struct choice *c, const struct ct_machine *m)
+static void rail_measure(struct choice *c, const struct ct_machine *m)
 {
     c->m = m;
     memset(c->speed, 0, sizeof c->speed);
@@ -60,7 +60,7 @@ static void choose_primaries(const struct choice *c, struct ct_rail_side *s)
 
 /* Looks for owners that move, one after the other, so that `from` loses a user and a NIC with two
  * less gains one: breadth first over NICs. True: they have moved. */
-static bool relieve(const struct choice *c, struct ct_rail_side *s, uint32_t from)
+static bool rail_relieve(const struct choice *c, struct ct_rail_side *s, uint32_t from)
 {
     int16_t  mover[CT_MACHINE_NICS]; /* who would come to a NIC; -1: not reached */
     uint8_t  queue[CT_MACHINE_NICS] = {(uint8_t)from};
@@ -95,10 +95,10 @@ static bool relieve(const struct choice *c, struct ct_rail_side *s, uint32_t fro
 
 /* The first free NIC may have gone to an owner with a choice, and not to the one without. Each
  * round makes the sum of the users' squares smaller, so this ends. */
-static void balance(const struct choice *c, struct ct_rail_side *s)
+static void rail_balance(const struct choice *c, struct ct_rail_side *s)
 {
     for (uint32_t k = 0; k < c->m->nnics; k++) {
-        while (s->users[k] > 1 && relieve(c, s, k)) {
+        while (s->users[k] > 1 && rail_relieve(c, s, k)) {
             k = 0;
         }
     }
@@ -160,7 +160,7 @@ static void choose_backups(const struct choice *c, struct ct_rail_side *s)
     }
 }
 
-static void choose(const struct choice *c, struct ct_rail_side *s)
+static void rail_choose(const struct choice *c, struct ct_rail_side *s)
 {
     for (uint32_t i = 0; i < s->n; i++) {
         const struct ct_rail *r = &s->rails[i];
@@ -171,7 +171,7 @@ static void choose(const struct choice *c, struct ct_rail_side *s)
         }
     }
     choose_primaries(c, s);
-    balance(c, s);
+    rail_balance(c, s);
     choose_more(c, s);
     choose_backups(c, s);
     for (uint32_t i = 0; i < s->n; i++) {
@@ -181,7 +181,7 @@ static void choose(const struct choice *c, struct ct_rail_side *s)
     }
 }
 
-static void clear(struct ct_rail *rails, uint32_t n)
+static void rail_clear(struct ct_rail *rails, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         rails[i].primary = rails[i].backup = rails[i].index = -1;
@@ -190,20 +190,20 @@ static void clear(struct ct_rail *rails, uint32_t n)
     }
 }
 
-static void mark(const struct ct_rail_side *s, bool *is_rail)
+static void rail_mark(const struct ct_rail_side *s, bool *is_rail)
 {
     for (uint32_t i = 0; i < s->n; i++) {
         is_rail[s->rails[i].primary >= 0 ? s->rails[i].primary : 0] |= s->rails[i].primary >= 0;
     }
 }
 
-static void number(struct ct_rails *rails, const struct ct_rail_side *gpus,
-                   const struct ct_rail_side *numas)
+static void rail_number(struct ct_rails *rails, const struct ct_rail_side *gpus,
+                        const struct ct_rail_side *numas)
 {
     bool    is_rail[CT_MACHINE_NICS] = {false};
     int16_t index[CT_MACHINE_NICS];
-    mark(gpus, is_rail);
-    mark(numas, is_rail);
+    rail_mark(gpus, is_rail);
+    rail_mark(numas, is_rail);
     for (uint32_t k = 0; k < CT_MACHINE_NICS; k++) {
         index[k] = is_rail[k] ? (int16_t)rails->nrails++ : -1;
     }
@@ -232,9 +232,9 @@ int ct_rails_find(const struct ct_machine *m, const char *map, struct ct_rails *
     struct ct_rail_side gpus = {.n = m->ngpus, .rails = rails->gpus};
     struct ct_rail_side numas = {.n = m->nnumas, .rails = rails->numas};
     memset(rails, 0, sizeof *rails);
-    clear(rails->gpus, CT_MACHINE_GPUS);
-    clear(rails->numas, CT_MACHINE_NUMAS);
-    measure(&c, m);
+    rail_clear(rails->gpus, CT_MACHINE_GPUS);
+    rail_clear(rails->numas, CT_MACHINE_NUMAS);
+    rail_measure(&c, m);
     for (uint32_t k = 0; k < m->nnics; k++) {
         for (uint32_t i = 0; i < m->ngpus; i++) {
             gpus.path[i][k] = (uint8_t)ct_machine_path_gpu_nic(m, i, k);
@@ -248,15 +248,15 @@ int ct_rails_find(const struct ct_machine *m, const char *map, struct ct_rails *
     }
     int rc = ct_rail_map(m, map, &gpus, &numas, why, cap);
     if (rc == CTRAN_SUCCESS) {
-        choose(&c, &gpus);
-        choose(&c, &numas);
-        number(rails, &gpus, &numas);
+        rail_choose(&c, &gpus);
+        rail_choose(&c, &numas);
+        rail_number(rails, &gpus, &numas);
     }
     return rc;
 }
 
 /* GPUs with a NIC: one of each rail, in the rails' order, then the next of each. */
-static uint32_t deal(const struct ct_rails *rails, int16_t *order)
+static uint32_t rail_deal(const struct ct_rails *rails, int16_t *order)
 {
     uint32_t taken = 0, n = 0;
     for (bool again = true; again;) {
@@ -278,7 +278,7 @@ static uint32_t deal(const struct ct_rails *rails, int16_t *order)
 struct ct_rail_gate ct_rails_gate(const struct ct_rails *rails, uint32_t channel, uint32_t node)
 {
     int16_t  order[CT_MACHINE_GPUS];
-    uint32_t n = deal(rails, order);
+    uint32_t n = rail_deal(rails, order);
     if (n == 0) {
         return (struct ct_rail_gate){-1, -1};
     }

@@ -56,7 +56,7 @@ static int find_up(const struct map *map, struct ct_word w, int *nic)
                               map->m->nics[*nic].port, CT_WORD_ARG(w));
 }
 
-static bool uses(const struct ct_rail *r, int nic)
+static bool rail_map_uses(const struct ct_rail *r, int nic)
 {
     for (uint32_t i = 0; i < r->nmore; i++) {
         if (r->more[i] == nic) {
@@ -67,7 +67,7 @@ static bool uses(const struct ct_rail *r, int nic)
 }
 
 /* "mlx5_0+mlx5_1" */
-static int read_nics(const struct map *map, struct ct_word list, struct ct_rail *r)
+static int rail_map_read_nics(const struct map *map, struct ct_word list, struct ct_rail *r)
 {
     struct ct_word w;
     while (ct_word_split(&list, '+', &w)) {
@@ -75,7 +75,7 @@ static int read_nics(const struct map *map, struct ct_word list, struct ct_rail 
         if (rc != CTRAN_SUCCESS) {
             return rc;
         }
-        if (uses(r, nic)) {
+        if (rail_map_uses(r, nic)) {
             return ct_text_fail(&map->t, w.at, "%.*s stands here twice%s", CT_WORD_ARG(w),
                                 map->m->nics[nic].bond[0] != '\0' ? ": both are ports of a bond"
                                                                   : "");
@@ -91,7 +91,7 @@ static int read_nics(const struct map *map, struct ct_word list, struct ct_rail 
     return CTRAN_SUCCESS;
 }
 
-static const char *network(const struct ct_nic *nic)
+static const char *rail_map_network(const struct ct_nic *nic)
 {
     return nic->ib ? "InfiniBand" : nic->kind == CT_NIC_VERBS ? "RDMA over Ethernet" : "Ethernet";
 }
@@ -115,7 +115,7 @@ static int read_backup(const struct map *map, struct ct_word w, struct ct_rail *
     if (a->kind != b->kind || a->ib != b->ib) {
         return ct_text_fail(&map->t, w.at,
                             "%.*s is %s, and the primary %s: a backup must reach the same peers",
-                            CT_WORD_ARG(w), network(b), network(a));
+                            CT_WORD_ARG(w), rail_map_network(b), rail_map_network(a));
     }
     r->backup = (int16_t)nic;
     return CTRAN_SUCCESS;
@@ -137,11 +137,11 @@ static int read_rail(const struct map *map, struct ct_word value, struct ct_rail
                    ? CTRAN_SUCCESS
                    : ct_text_fail(&map->t, backup.at, "a backup without a primary");
     }
-    int rc = read_nics(map, nics, r);
+    int rc = rail_map_read_nics(map, nics, r);
     return rc == CTRAN_SUCCESS && s->settled_backup[owner] ? read_backup(map, backup, r) : rc;
 }
 
-static int read_entry(struct map *map, struct ct_word entry)
+static int rail_map_read_entry(struct map *map, struct ct_word entry)
 {
     struct ct_word value = entry, who;
     int            owner;
@@ -177,7 +177,7 @@ int ct_rail_map(const struct ct_machine *m, const char *map_text, struct ct_rail
     struct ct_word entry;
     int            rc = ct_text_open(&map.t, VARIABLE, map_text, why, cap);
     while (rc == CTRAN_SUCCESS && ct_text_entry(&map.t, &entry)) {
-        rc = read_entry(&map, entry);
+        rc = rail_map_read_entry(&map, entry);
     }
     ct_text_close(&map.t);
     return rc;

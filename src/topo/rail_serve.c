@@ -19,7 +19,8 @@ int ct_rails_bond(const struct ct_machine *m, int nic)
 }
 
 /* Leaves those of which `keep` is true, unless that would leave none. */
-static void narrow(const struct ct_machine *m, bool *serves, bool (*keep)(const struct ct_nic *nic))
+static void rail_serve_narrow(const struct ct_machine *m, bool *serves,
+                              bool (*keep)(const struct ct_nic *nic))
 {
     bool any = false;
     for (uint32_t i = 0; i < m->nnics; i++) {
@@ -60,7 +61,7 @@ static void keep_one_network(const struct ct_machine *m, bool *serves)
         ib += serves[i] && m->nics[i].ib ? speed : 0;
         other += serves[i] && !m->nics[i].ib ? speed : 0;
     }
-    narrow(m, serves, ib >= other ? is_ib : is_not_ib);
+    rail_serve_narrow(m, serves, ib >= other ? is_ib : is_not_ib);
 }
 
 static bool shares_switch(const struct ct_machine *m, uint32_t nic)
@@ -94,8 +95,8 @@ void ct_rails_serving(const struct ct_machine *m, bool *serves)
     for (uint32_t i = 0; i < m->nnics; i++) {
         serves[i] = m->nics[i].up && ct_rails_bond(m, (int)i) == (int)i;
     }
-    narrow(m, serves, is_verbs);
-    narrow(m, serves, is_on_pci);
+    rail_serve_narrow(m, serves, is_verbs);
+    rail_serve_narrow(m, serves, is_on_pci);
     keep_one_network(m, serves);
     drop_slow(m, serves);
 }

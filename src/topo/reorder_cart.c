@@ -127,7 +127,7 @@ struct search {
     int                 tries;
 };
 
-static void weigh(struct search *s)
+static void reorder_cart_weigh(struct search *s)
 {
     double surface = 0;
     for (int i = 0; i < s->g->ndims; i++) {
@@ -144,7 +144,7 @@ static void deal_out(struct search *s, int i, uint32_t left)
 {
     if (i == s->g->ndims) {
         if (left == 1) {
-            weigh(s);
+            reorder_cart_weigh(s);
         }
         return;
     }
@@ -168,7 +168,7 @@ static bool find_brick(const struct grid *g, const struct brick *inner, uint32_t
     return s.surface >= 0;
 }
 
-static uint32_t gcd(uint32_t a, uint32_t b)
+static uint32_t reorder_cart_gcd(uint32_t a, uint32_t b)
 {
     while (b != 0) {
         uint32_t rest = a % b;
@@ -179,12 +179,12 @@ static uint32_t gcd(uint32_t a, uint32_t b)
 }
 
 /* The largest size of which all stretches of the line are multiples that end at this distance. */
-static uint32_t stretch(const struct line *line, uint32_t n, int distance)
+static uint32_t reorder_cart_stretch(const struct line *line, uint32_t n, int distance)
 {
     uint32_t size = n;
     for (uint32_t i = 1; i < n && size > 1; i++) {
         if (line->ends[i] > distance) {
-            size = gcd(size, i);
+            size = reorder_cart_gcd(size, i);
         }
     }
     return size;
@@ -220,7 +220,7 @@ static void go_by_bricks(const struct grid *g, const struct line *line, int vari
         bricks[0].dims[i] = 1;
     }
     for (int d = CT_DIST_NODE; d < CT_DIST_BEYOND; d++) {
-        uint32_t size = stretch(line, g->n, d);
+        uint32_t size = reorder_cart_stretch(line, g->n, d);
         if (size > bricks[n - 1].cells && find_brick(g, &bricks[n - 1], size, &bricks[n])) {
             n++;
         }

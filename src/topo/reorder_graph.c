@@ -33,7 +33,7 @@ struct graph {
 
 /* ---- the graph ------------------------------------------------------------------------------- */
 
-static bool counts(const struct ct_reorder_edge *e)
+static bool reorder_graph_counts(const struct ct_reorder_edge *e)
 {
     return e->a != e->b && e->weight > 0;
 }
@@ -47,7 +47,7 @@ static int list_neighbours(struct graph *g)
     }
     size_t *next = g->first + 1; /* moves on while edges are filed, and so becomes the next one's */
     for (size_t i = 0; i < g->nedges; i++) {
-        if (counts(&g->edges[i])) {
+        if (reorder_graph_counts(&g->edges[i])) {
             next[g->edges[i].a + 1]++;
             next[g->edges[i].b + 1]++;
         }
@@ -57,7 +57,7 @@ static int list_neighbours(struct graph *g)
     }
     for (size_t i = 0; i < g->nedges; i++) {
         const struct ct_reorder_edge *e = &g->edges[i];
-        if (counts(e)) {
+        if (reorder_graph_counts(e)) {
             g->all[next[e->a]++] = (struct neighbour){e->b, e->weight};
             g->all[next[e->b]++] = (struct neighbour){e->a, e->weight};
         }
@@ -85,7 +85,7 @@ static bool pulls_more(const uint64_t *a, const uint64_t *b)
 }
 
 /* Of equals the first: so a graph that is in order stays so. */
-static uint32_t choose(const struct graph *g, const struct filling *f)
+static uint32_t reorder_graph_choose(const struct graph *g, const struct filling *f)
 {
     uint32_t best = g->n;
     for (uint32_t v = 0; v < g->n; v++) {
@@ -97,7 +97,7 @@ static uint32_t choose(const struct graph *g, const struct filling *f)
 }
 
 /* A group ends here: what hung on it does not count any more. */
-static void forget(const struct graph *g, struct filling *f, enum ct_distance step)
+static void reorder_graph_forget(const struct graph *g, struct filling *f, enum ct_distance step)
 {
     for (uint32_t v = 0; v < g->n; v++) {
         for (int l = 0; l < (int)step - CT_DIST_NODE; l++) {
@@ -106,7 +106,7 @@ static void forget(const struct graph *g, struct filling *f, enum ct_distance st
     }
 }
 
-static int fill(struct graph *g, const uint32_t *line, uint32_t *at)
+static int reorder_graph_fill(struct graph *g, const uint32_t *line, uint32_t *at)
 {
     struct filling f = {calloc(g->n, sizeof *f.pull), calloc(g->n, sizeof *f.placed)};
     int            rc = f.pull != NULL && f.placed != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
@@ -114,9 +114,9 @@ static int fill(struct graph *g, const uint32_t *line, uint32_t *at)
         enum ct_distance step =
             k > 0 ? ct_distance_between(g->locations, line[k - 1], line[k]) : CT_DIST_NODE;
         if (step > CT_DIST_NODE) {
-            forget(g, &f, step);
+            reorder_graph_forget(g, &f, step);
         }
-        uint32_t v = choose(g, &f);
+        uint32_t v = reorder_graph_choose(g, &f);
         f.placed[v] = true;
         at[v] = line[k];
         for (size_t i = g->first[v]; i < g->first[v + 1]; i++) {
@@ -145,7 +145,7 @@ static void add_change(struct graph *g, const uint32_t *at, uint32_t v, uint32_t
     g->looks -= (int64_t)(g->first[v + 1] - g->first[v]) + 1;
 }
 
-static bool helps(struct graph *g, const uint32_t *at, uint32_t v, uint32_t u)
+static bool reorder_graph_helps(struct graph *g, const uint32_t *at, uint32_t v, uint32_t u)
 {
     int64_t by[CT_DIST_CLASSES] = {0}, farther = 0;
     add_change(g, at, v, u, by);
@@ -175,7 +175,7 @@ static bool move_to(struct graph *g, struct hosts *h, uint32_t *at, uint32_t v, 
 {
     for (uint32_t k = h->begin[r]; k < h->end[r] && g->looks > 0; k++) {
         uint32_t u = h->node[h->line[k]], here = at[v];
-        if (helps(g, at, v, u)) {
+        if (reorder_graph_helps(g, at, v, u)) {
             at[v] = at[u];
             at[u] = here;
             h->node[at[v]] = v;
@@ -187,7 +187,7 @@ static bool move_to(struct graph *g, struct hosts *h, uint32_t *at, uint32_t v, 
 }
 
 /* To where a neighbour is, node by node, until nothing moves any more. */
-static void exchange(struct graph *g, struct hosts *h, uint32_t *at)
+static void reorder_graph_exchange(struct graph *g, struct hosts *h, uint32_t *at)
 {
     for (uint32_t v = 0; v < g->n; v++) {
         h->node[at[v]] = v;
@@ -230,16 +230,16 @@ static int find_hosts(const struct graph *g, struct hosts *h)
 
 /* ---- the better of two ----------------------------------------------------------------------- */
 
-static int improve(struct graph *g, struct hosts *h, uint32_t *at)
+static int reorder_graph_improve(struct graph *g, struct hosts *h, uint32_t *at)
 {
     struct ct_reorder_cost cost, other_cost;
     uint32_t              *other = malloc((size_t)g->n * sizeof *other);
-    int                    rc = other != NULL ? fill(g, h->line, other) : CTRAN_ERR_NO_MEM;
+    int rc = other != NULL ? reorder_graph_fill(g, h->line, other) : CTRAN_ERR_NO_MEM;
     if (rc == CTRAN_SUCCESS) {
         g->looks = MOST_LOOKS / 2;
-        exchange(g, h, at);
+        reorder_graph_exchange(g, h, at);
         g->looks = MOST_LOOKS / 2;
-        exchange(g, h, other);
+        reorder_graph_exchange(g, h, other);
         ct_reorder_graph_cost(g->locations, g->edges, g->nedges, at, &cost);
         ct_reorder_graph_cost(g->locations, g->edges, g->nedges, other, &other_cost);
         if (ct_reorder_is_less(&other_cost, &cost)) {
@@ -265,7 +265,7 @@ int ct_reorder_graph(const struct ct_location *locations, uint32_t n,
     }
     int rc = list_neighbours(&g);
     rc = rc == CTRAN_SUCCESS ? find_hosts(&g, &h) : rc;
-    rc = rc == CTRAN_SUCCESS ? improve(&g, &h, at) : rc;
+    rc = rc == CTRAN_SUCCESS ? reorder_graph_improve(&g, &h, at) : rc;
     free(h.line);
     free(g.first);
     free(g.all);

@@ -60,7 +60,7 @@ struct attempt {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static int discover(const struct attempt *a, struct ct_machine *m)
+static int share_discover(const struct attempt *a, struct ct_machine *m)
 {
     const uint64_t begin_ns = ct_clock_ns();
     int            rc = a->reader(m, a->log, a->arg);
@@ -75,7 +75,7 @@ static int discover(const struct attempt *a, struct ct_machine *m)
 static int read_own(const struct attempt *a)
 {
     struct ct_machine *m = calloc(1, sizeof *m);
-    int                rc = m != NULL ? discover(a, m) : CTRAN_ERR_NO_MEM;
+    int                rc = m != NULL ? share_discover(a, m) : CTRAN_ERR_NO_MEM;
     if (rc != CTRAN_SUCCESS) {
         free(m);
         return rc;
@@ -86,14 +86,14 @@ static int read_own(const struct attempt *a)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static int failed(struct attempt *a, const char *what)
+static int share_failed(struct attempt *a, const char *what)
 {
     a->why = errno;
     a->cannot = what;
     return CTRAN_ERR_SYSTEM;
 }
 
-static int find_or_make(struct attempt *a)
+static int share_find_or_make(struct attempt *a)
 {
     static const char *const       words[] = {[CT_SHMFILE_MAKE] = "made",
                                               [CT_SHMFILE_OPEN] = "opened",
@@ -112,11 +112,11 @@ static int find_or_make(struct attempt *a)
     enum ct_shmfile_step           step;
     memcpy(h.digest, ct_version_digest(), CT_DIGEST_LEN);
     v->fd = ct_shmfile_share(&file, &step);
-    return v->fd >= 0 ? CTRAN_SUCCESS : failed(a, words[step]);
+    return v->fd >= 0 ? CTRAN_SUCCESS : share_failed(a, words[step]);
 }
 
 /* Another build's is not. */
-static int check(struct attempt *a)
+static int share_check(struct attempt *a)
 {
     struct stat st;
     struct head h;
@@ -126,15 +126,15 @@ static int check(struct attempt *a)
         return CTRAN_SUCCESS;
     }
     errno = EINVAL;
-    return failed(a, "understood");
+    return share_failed(a, "understood");
 }
 
-static int map(struct attempt *a)
+static int share_map(struct attempt *a)
 {
     struct ct_machine_view *v = a->view;
     void *at = mmap(NULL, v->len_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, v->fd, 0);
     if (at == MAP_FAILED) {
-        return failed(a, "mapped");
+        return share_failed(a, "mapped");
     }
     v->head = at;
     v->machine = (struct ct_machine *)((char *)at + v->page);
@@ -150,7 +150,7 @@ static bool lock_reading(const struct ct_machine_view *v, short type)
     return fcntl(v->fd, F_OFD_SETLK, &whole) == 0;
 }
 
-static uint32_t gate(const struct ct_machine_view *v)
+static uint32_t share_gate(const struct ct_machine_view *v)
 {
     return atomic_load_explicit(&v->head->gate, memory_order_seq_cst);
 }
@@ -161,7 +161,7 @@ static int read_for_all(const struct attempt *a)
 {
     struct head *h = a->view->head;
     atomic_fetch_add_explicit(&h->discoveries, 1, memory_order_relaxed);
-    int rc = discover(a, a->view->machine);
+    int rc = share_discover(a, a->view->machine);
     if (rc == CTRAN_SUCCESS) {
         atomic_store_explicit(&h->gate, THERE, memory_order_seq_cst);
     } else if (atomic_fetch_add_explicit(&h->failures, 1, memory_order_relaxed) + 1 >=
@@ -177,9 +177,9 @@ static int try_to_read(struct attempt *a)
     struct ct_machine_view *v = a->view;
     int                     rc = CTRAN_SUCCESS;
     if (!lock_reading(v, F_WRLCK)) {
-        return errno == EAGAIN || errno == EACCES ? CT_AGAIN : failed(a, "locked");
+        return errno == EAGAIN || errno == EACCES ? CT_AGAIN : share_failed(a, "locked");
     }
-    if (gate(v) == 0) {
+    if (share_gate(v) == 0) {
         rc = read_for_all(a);
     }
     (void)lock_reading(v, F_UNLCK); /* closing the file does it too */
@@ -192,7 +192,7 @@ static int await_or_read(struct attempt *a)
 {
     struct ct_machine_view *v = a->view;
     uint64_t                now;
-    while (gate(v) == 0 && (now = ct_clock_ns()) < a->end_ns) {
+    while (share_gate(v) == 0 && (now = ct_clock_ns()) < a->end_ns) {
         int rc = try_to_read(a);
         if (rc != CT_AGAIN) {
             if (rc != CTRAN_SUCCESS) {
@@ -201,21 +201,21 @@ static int await_or_read(struct attempt *a)
             continue; /* the gate is open */
         }
         ct_wake_announce(&v->head->wake);
-        if (gate(v) == 0) {
+        if (share_gate(v) == 0) {
             ct_wake_sleep(&v->head->wake,
                           ct_min_size(a->end_ns - now, LOOK_MS * (size_t)CT_NS_PER_MS));
         }
     }
-    if (gate(v) == FAILED) {
+    if (share_gate(v) == FAILED) {
         ct_warn(a->log,
                 "nothing is known of this machine: %d processes on it could not read it, as they "
                 "have logged; this one does not try",
                 MOST_FAILURES);
     }
-    return gate(v) == THERE ? CTRAN_SUCCESS : gate(v) == 0 ? CT_AGAIN : CTRAN_ERR_OTHER;
+    return share_gate(v) == THERE ? CTRAN_SUCCESS : share_gate(v) == 0 ? CT_AGAIN : CTRAN_ERR_OTHER;
 }
 
-static void leave(struct ct_machine_view *v)
+static void share_leave(struct ct_machine_view *v)
 {
     if (v->fd >= 0) {
         (void)ct_shmfile_remove_left(v->fd, v->path); /* there is nobody else, or they keep it */
@@ -231,26 +231,26 @@ static void leave(struct ct_machine_view *v)
 
 /* CTRAN_ERR_SYSTEM: it cannot be shared; CTRAN_ERR_OTHER, _NO_MEM: this
  * process could not read the machine, or others could not. */
-static int share(struct attempt *a)
+static int share_share(struct attempt *a)
 {
     struct ct_machine_view *v = a->view;
-    int                     rc = find_or_make(a);
-    rc = rc == CTRAN_SUCCESS ? check(a) : rc;
-    rc = rc == CTRAN_SUCCESS ? map(a) : rc;
+    int                     rc = share_find_or_make(a);
+    rc = rc == CTRAN_SUCCESS ? share_check(a) : rc;
+    rc = rc == CTRAN_SUCCESS ? share_map(a) : rc;
     rc = rc == CTRAN_SUCCESS ? await_or_read(a) : rc;
     if (rc == CT_AGAIN) {
         errno = ETIMEDOUT;
-        rc = failed(a, "waited for any longer");
+        rc = share_failed(a, "waited for any longer");
     }
     if (rc == CTRAN_SUCCESS && !ct_machine_is_sound(v->machine)) {
         errno = EINVAL;
-        rc = failed(a, "believed");
+        rc = share_failed(a, "believed");
     }
     if (rc == CTRAN_SUCCESS && mprotect(v->machine, v->len_bytes - v->page, PROT_READ) != 0) {
-        rc = failed(a, "protected");
+        rc = share_failed(a, "protected");
     }
     if (rc != CTRAN_SUCCESS) {
-        leave(v);
+        share_leave(v);
     }
     return rc;
 }
@@ -267,7 +267,7 @@ static int share_or_read(struct attempt *a, const char *name)
     v->len_bytes = v->page + ct_round_up(sizeof *v->machine, v->page);
     const int n = snprintf(v->path, sizeof v->path, "%s/" CT_SHMFILE_PREFIX "%s", a->dir, name);
     errno = ENAMETOOLONG;
-    int rc = n < (int)sizeof v->path ? share(a) : failed(a, "named");
+    int rc = n < (int)sizeof v->path ? share_share(a) : share_failed(a, "named");
     if (rc == CTRAN_ERR_SYSTEM) {
         ct_warn(a->log,
                 "what is known of this machine, %s, cannot be %s: %s; this process reads the "
@@ -323,6 +323,6 @@ void ct_machine_unshare(struct ct_machine_view *view)
         free(view->machine);
         view->machine = NULL;
     }
-    leave(view);
+    share_leave(view);
     free(view);
 }

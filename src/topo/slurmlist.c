@@ -36,7 +36,7 @@ static bool add_name(struct names *l, const char *name)
 }
 
 /* Digits as a number, with how many there are; moves on. */
-static bool take_number(const char **at, uint32_t *out, int *digits)
+static bool slurmlist_take_number(const char **at, uint32_t *out, int *digits)
 {
     *out = 0;
     for (*digits = 0; isdigit((unsigned char)**at) && *digits < MOST_DIGITS; (*digits)++) {
@@ -45,7 +45,7 @@ static bool take_number(const char **at, uint32_t *out, int *digits)
     return *digits > 0 && !isdigit((unsigned char)**at);
 }
 
-static bool expand(struct names *l, const char *prefix, const char *rest, size_t len);
+static bool slurmlist_expand(struct names *l, const char *prefix, const char *rest, size_t len);
 
 /* The ranges between brackets, "1-3,07": each number, as wide as it is written, goes between what
  * stands before and after the brackets. */
@@ -55,20 +55,20 @@ static bool expand_ranges(struct names *l, const char *prefix, const char *range
     do {
         uint32_t first, last;
         int      width, last_width;
-        if (!take_number(&ranges, &first, &width)) {
+        if (!slurmlist_take_number(&ranges, &first, &width)) {
             return false;
         }
         last = first;
         if (*ranges == '-') {
             ranges++;
-            if (!take_number(&ranges, &last, &last_width) || last < first) {
+            if (!slurmlist_take_number(&ranges, &last, &last_width) || last < first) {
                 return false;
             }
         }
         for (uint32_t i = first; i <= last; i++) {
             char name[MOST_NAME];
             int  n = snprintf(name, sizeof name, "%s%0*u", prefix, width, i);
-            if (n >= MOST_NAME || !expand(l, name, rest, len)) {
+            if (n >= MOST_NAME || !slurmlist_expand(l, name, rest, len)) {
                 return false;
             }
         }
@@ -77,7 +77,7 @@ static bool expand_ranges(struct names *l, const char *prefix, const char *range
 }
 
 /* One item of the list, of which `prefix` is done and `len` characters are left. */
-static bool expand(struct names *l, const char *prefix, const char *rest, size_t len)
+static bool slurmlist_expand(struct names *l, const char *prefix, const char *rest, size_t len)
 {
     const char *open = memchr(rest, '[', len), *close = memchr(rest, ']', len);
     char        name[MOST_NAME];
@@ -108,7 +108,7 @@ char **ct_slurmlist_hosts(const char *text, uint32_t most)
         for (bool inside = false; text[len] != '\0' && (inside || text[len] != ','); len++) {
             inside = text[len] == '[' || (inside && text[len] != ']');
         }
-        ok = len > 0 && expand(&l, "", text, len);
+        ok = len > 0 && slurmlist_expand(&l, "", text, len);
         text += len;
         ok = ok && (*text == '\0' || text[1] != '\0');
         text += *text == ',';
@@ -125,12 +125,12 @@ uint32_t ct_slurmlist_tasks(const char *text, uint32_t i)
     while (true) {
         uint32_t tasks, times = 1;
         int      digits;
-        if (!take_number(&text, &tasks, &digits)) {
+        if (!slurmlist_take_number(&text, &tasks, &digits)) {
             return 0;
         }
         if (strncmp(text, "(x", 2) == 0) {
             text += 2;
-            if (!take_number(&text, &times, &digits) || *text++ != ')') {
+            if (!slurmlist_take_number(&text, &times, &digits) || *text++ != ')') {
                 return 0;
             }
         }

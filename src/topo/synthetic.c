@@ -23,21 +23,21 @@ static bool is_path(const char *name)
     return strchr(name, '/') != NULL || (len > 4 && strcmp(name + len - 4, ".xml") == 0);
 }
 
-static int refuse(char *why, size_t cap, const char *path, const char *reason)
+static int synthetic_refuse(char *why, size_t cap, const char *path, const char *reason)
 {
     (void)snprintf(why, cap, "%s: %s", path, reason);
     return CTRAN_ERR_ARG;
 }
 
 /* Can hwloc be given it? A folder or a pipe it would not survive well. */
-static int look_at(const char *path, char *why, size_t cap)
+static int synthetic_look_at(const char *path, char *why, size_t cap)
 {
     struct stat st;
     if (stat(path, &st) != 0) {
-        return refuse(why, cap, path, strerror(errno));
+        return synthetic_refuse(why, cap, path, strerror(errno));
     }
     if (!S_ISREG(st.st_mode) || st.st_size > XML_MAX) {
-        return refuse(why, cap, path, "no file, or one of more than 64 MiB");
+        return synthetic_refuse(why, cap, path, "no file, or one of more than 64 MiB");
     }
     return CTRAN_SUCCESS;
 }
@@ -61,12 +61,12 @@ static int read_xml(void *arg)
     }
     ct_machine_filter(t);
     if (hwloc_topology_set_xml(t, r->path) != 0 || hwloc_topology_load(t) != 0) {
-        rc = refuse(
+        rc = synthetic_refuse(
             r->why, r->cap, r->path,
             "hwloc does not take it; a newer lstopo must write it with --export-xml-flags v2, "
             "and HWLOC_XML_VERBOSE=1 in the environment tells more");
     } else if (ct_machine_from_hwloc(r->m, t, r->log) != CTRAN_SUCCESS) {
-        rc = refuse(r->why, r->cap, r->path, "it describes no machine");
+        rc = synthetic_refuse(r->why, r->cap, r->path, "it describes no machine");
     }
     hwloc_topology_destroy(t);
     return rc;
@@ -76,14 +76,15 @@ static int load_xml(struct ct_machine *m, const char *path, const struct ct_log 
                     size_t cap)
 {
     struct reading r = {.path = path, .m = m, .log = log, .why = why, .cap = cap};
-    int            rc = look_at(path, why, cap);
+    int            rc = synthetic_look_at(path, why, cap);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
     if (ct_trial(read_xml, &r) == CT_TRIAL_ENDED) {
-        return refuse(why, cap, path,
-                      "hwloc crashes when it reads this file: an object lacks an attribute, or a "
-                      "value makes no sense; write the file with lstopo");
+        return synthetic_refuse(
+            why, cap, path,
+            "hwloc crashes when it reads this file: an object lacks an attribute, or a "
+            "value makes no sense; write the file with lstopo");
     }
     return read_xml(&r);
 }
@@ -132,7 +133,7 @@ int ct_machine_synthetic(struct ct_machine *m, const char *name, const char *fol
     int n = is_path(name) ? snprintf(path, sizeof path, "%s", name)
                           : snprintf(path, sizeof path, "%s/%s.xml", folder, name);
     if (n < 0 || (size_t)n >= sizeof path) {
-        return refuse(why, cap, "machine", "the path is too long");
+        return synthetic_refuse(why, cap, "machine", "the path is too long");
     }
     int rc = load_xml(m, path, log, why, cap);
     if (rc == CTRAN_ERR_ARG && !is_path(name) && access(path, F_OK) != 0) {

@@ -80,7 +80,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static struct ct_word trimmed(const char *at, size_t len)
+static struct ct_word text_trimmed(const char *at, size_t len)
 {
     while (len > 0 && is_blank(at[0])) {
         at++;
@@ -99,7 +99,7 @@ bool ct_text_entry(struct ct_text *t, struct ct_word *entry)
         size_t      len = strcspn(from, ";#\n");
         size_t      rest = from[len] == '#' ? strcspn(from + len, "\n") : 0;
         t->at = from + len + rest + (from[len + rest] != '\0');
-        *entry = trimmed(from, len);
+        *entry = text_trimmed(from, len);
         if (entry->len > 0) {
             return true;
         }
@@ -114,7 +114,7 @@ bool ct_word_split(struct ct_word *rest, char mark, struct ct_word *part)
     }
     const char *end = rest->len > 0 ? memchr(rest->at, mark, rest->len) : NULL;
     size_t      len = end != NULL ? (size_t)(end - rest->at) : rest->len;
-    *part = trimmed(rest->at, len);
+    *part = text_trimmed(rest->at, len);
     *rest =
         end != NULL ? (struct ct_word){end + 1, rest->len - len - 1} : (struct ct_word){NULL, 0};
     return true;
@@ -122,7 +122,7 @@ bool ct_word_split(struct ct_word *rest, char mark, struct ct_word *part)
 
 bool ct_word_next(struct ct_word *rest, struct ct_word *word)
 {
-    struct ct_word w = trimmed(rest->at, rest->len);
+    struct ct_word w = text_trimmed(rest->at, rest->len);
     size_t         len = 0;
     bool           quoted = false;
     while (len < w.len && (quoted || !is_blank(w.at[len]))) {

@@ -14,7 +14,7 @@ enum { LIMIT_S = 60 };
 
 /* No core file, no words, no handler of the program's, and an end in any case: another thread of
  * the parent may have been in hwloc, and never leave it here. */
-static void prepare(void)
+static void trial_prepare(void)
 {
     static const int    ends[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM, SIGTERM};
     const struct rlimit none = {0};
@@ -36,13 +36,13 @@ static void prepare(void)
 /* The child's part. */
 static _Noreturn void try_it(int (*fn)(void *arg), void *arg, int out)
 {
-    prepare();
+    trial_prepare();
     const char result = fn(arg) == 0 ? CT_TRIAL_DONE : CT_TRIAL_FAILED;
     _exit(write(out, &result, 1) == 1 ? 0 : 1);
 }
 
 /* The child's result; if the program ignores SIGCHLD, there is no exit status. */
-static enum ct_trial hear(pid_t child, int in)
+static enum ct_trial trial_hear(pid_t child, int in)
 {
     char    result = CT_TRIAL_ENDED;
     ssize_t n;
@@ -65,7 +65,7 @@ enum ct_trial ct_trial(int (*fn)(void *arg), void *arg)
         try_it(fn, arg, ends[1]);
     }
     (void)close(ends[1]);
-    const enum ct_trial result = child > 0 ? hear(child, ends[0]) : CT_TRIAL_FAILED;
+    const enum ct_trial result = child > 0 ? trial_hear(child, ends[0]) : CT_TRIAL_FAILED;
     (void)close(ends[0]);
     return result;
 }

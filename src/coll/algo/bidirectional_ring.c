@@ -26,14 +26,14 @@ static uint32_t to_the_left(const struct ct_env *env)
     return (env->n - 1) / 2;
 }
 
-static uint32_t rounds(const struct ct_env *env, unsigned lane)
+static uint32_t bidirectional_ring_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return env->n == 1 ? 1 : to_the_right(env);
 }
 
-static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
-                            struct ct_step *out)
+static unsigned bidirectional_ring_round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
+                                               struct ct_step *out)
 {
     unsigned    k = r == 0 ? ct_algo_copy_own(env, env->me, out) : 0;
     uint32_t    n = env->n, left = ct_algo_sub(env->me, 1, n), right = ct_algo_add(env->me, 1, n);
@@ -65,7 +65,7 @@ const struct ct_algo ct_algo_bidirectional_ring_allgather = {
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_ranks,
-    .rounds = rounds,
+    .rounds = bidirectional_ring_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = round_steps,
+    .round = bidirectional_ring_round_steps,
 };

@@ -17,14 +17,14 @@
  */
 #include "coll/algo/step.h"
 
-static uint32_t bcast_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t binary_tree_bcast_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return env->n == 1 ? 0 : 2;
 }
 
-static unsigned bcast_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                            struct ct_step *out)
+static unsigned binary_tree_bcast_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                        struct ct_step *out)
 {
     const uint32_t        n = env->n, place = ct_algo_sub(env->me, env->root, n);
     const struct ct_slice all = ct_algo_block(CT_RECV, 0);
@@ -49,7 +49,7 @@ const struct ct_algo ct_algo_binary_tree_bcast = {
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_one,
-    .rounds = bcast_rounds,
+    .rounds = binary_tree_bcast_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = bcast_round,
+    .round = binary_tree_bcast_round,
 };

@@ -25,7 +25,7 @@
 #include "coll/algo/fold.h"
 
 /* 1 - 2 + 4 ..., so many terms, modulo 2^32. */
-static uint32_t distance(uint32_t terms)
+static uint32_t bine_distance(uint32_t terms)
 {
     const uint32_t power = UINT32_C(1) << terms;
     return terms % 2 != 0 ? (power + 1) / 3 : 0u - (power - 1) / 3;
@@ -40,15 +40,15 @@ static uint32_t same_digits(uint32_t place, uint32_t k)
     return place == 0 ? k + 1 : (uint32_t)__builtin_ctz(others | UINT32_C(1) << k);
 }
 
-static uint32_t bcast_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t bine_bcast_rounds(const struct ct_env *env, unsigned lane)
 {
     const struct ct_fold f = ct_fold_of(env->n);
     (void)lane;
     return f.k + (f.pairs > 0);
 }
 
-static unsigned bcast_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                            struct ct_step *out)
+static unsigned bine_bcast_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                 struct ct_step *out)
 {
     const struct ct_fold  f = ct_fold_with(env->n, env->root);
     const struct ct_slice all = ct_algo_block(CT_RECV, 0);
@@ -61,7 +61,7 @@ static unsigned bcast_round(const struct ct_env *env, unsigned lane, uint32_t r,
     if (ct_fold_sits_out(f, env->me)) {
         return 0;
     }
-    const uint32_t place = (ct_fold_vrank(f, env->me) - root) & mask, d = distance(f.k - r);
+    const uint32_t place = (ct_fold_vrank(f, env->me) - root) & mask, d = bine_distance(f.k - r);
     const uint32_t other = (place % 2 == 0 ? place + d : place - d) & mask;
     const uint32_t peer = ct_fold_rank(f, (other + root) & mask);
     const uint32_t same = same_digits(place, f.k);
@@ -81,7 +81,7 @@ const struct ct_algo ct_algo_bine_bcast = {
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_one,
-    .rounds = bcast_rounds,
+    .rounds = bine_bcast_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = bcast_round,
+    .round = bine_bcast_round,
 };

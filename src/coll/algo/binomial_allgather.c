@@ -17,20 +17,20 @@
  */
 #include "coll/algo/step.h"
 
-static uint32_t rounds(const struct ct_env *env, unsigned lane)
+static uint32_t binomial_allgather_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return env->n == 1 ? 1 : 2 * ct_algo_log2_up(env->n);
 }
 
 /* Blocks below place v whose distance to its parent is d: v, v + 1, ... */
-static uint32_t below(const struct ct_env *env, uint32_t v, uint32_t d)
+static uint32_t binomial_allgather_below(const struct ct_env *env, uint32_t v, uint32_t d)
 {
     return d < env->n - v ? d : env->n - v;
 }
 
-static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
-                            struct ct_step *out)
+static unsigned binomial_allgather_round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
+                                               struct ct_step *out)
 {
     uint32_t n = env->n, me = env->me, levels = ct_algo_log2_up(n);
     unsigned k = r == 0 ? ct_algo_copy_own(env, me, out) : 0;
@@ -45,7 +45,7 @@ static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
         return k;
     }
     /* The child's part of the tree goes up; all the rest comes down. */
-    uint32_t        v = child ? me : me + d, many = below(env, v, d);
+    uint32_t        v = child ? me : me + d, many = binomial_allgather_below(env, v, d);
     struct ct_slice blocks = up ? ct_algo_run(CT_RECV, v, many)
                                 : ct_algo_run(CT_RECV, ct_algo_add(v, many, n), n - many);
     if (child == up) {
@@ -66,7 +66,7 @@ const struct ct_algo ct_algo_binomial_allgather = {
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_ranks,
-    .rounds = rounds,
+    .rounds = binomial_allgather_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = round_steps,
+    .round = binomial_allgather_round_steps,
 };

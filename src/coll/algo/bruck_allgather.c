@@ -16,19 +16,19 @@
  */
 #include "coll/algo/step.h"
 
-static bool fits(const struct ct_env *env)
+static bool bruck_allgather_fits(const struct ct_env *env)
 {
     return env->radix <= CT_MAX_STEPS / 2;
 }
 
-static uint32_t rounds(const struct ct_env *env, unsigned lane)
+static uint32_t bruck_allgather_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return env->n == 1 ? 1 : ct_algo_log_up(env->n, env->radix);
 }
 
-static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
-                            struct ct_step *out)
+static unsigned bruck_allgather_round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
+                                            struct ct_step *out)
 {
     uint32_t n = env->n, held = ct_algo_power(env->radix, r);
     unsigned steps = r == 0 ? ct_algo_copy_own(env, env->me, out) : 0;
@@ -52,9 +52,9 @@ const struct ct_algo ct_algo_bruck_allgather = {
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,
-    .fits = fits,
+    .fits = bruck_allgather_fits,
     .nblk = ct_algo_nblk_ranks,
-    .rounds = rounds,
+    .rounds = bruck_allgather_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = round_steps,
+    .round = bruck_allgather_round_steps,
 };

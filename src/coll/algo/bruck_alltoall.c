@@ -21,7 +21,7 @@
  */
 #include "coll/algo/step.h"
 
-static bool fits(const struct ct_env *env)
+static bool bruck_alltoall_fits(const struct ct_env *env)
 {
     return env->radix <= CT_MAX_STEPS / 2 && !env->uneven;
 }
@@ -32,21 +32,21 @@ static bool one_hop(const struct ct_env *env)
     return env->n <= env->radix;
 }
 
-static uint32_t rounds(const struct ct_env *env, unsigned lane)
+static uint32_t bruck_alltoall_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return one_hop(env) ? 1 : ct_algo_log_up(env->n, env->radix) + 1;
 }
 
-static uint32_t tmp(const struct ct_env *env)
+static uint32_t bruck_alltoall_tmp(const struct ct_env *env)
 {
     return one_hop(env) ? 0 : env->n - 1;
 }
 
 /* Blocks first, first + 1, ... first + run - 1, the same `stride` further on, and so on below n.
  * SEND and RECV have block i in place me + i, scratch in place i - 1. */
-static struct ct_slice blocks(const struct ct_env *env, enum ct_buf buf, uint32_t first,
-                              uint32_t run, uint32_t stride)
+static struct ct_slice bruck_alltoall_blocks(const struct ct_env *env, enum ct_buf buf,
+                                             uint32_t first, uint32_t run, uint32_t stride)
 {
     uint32_t        reps = (env->n - first + stride - 1) / stride;
     uint32_t        last = first + (reps - 1) * stride;
@@ -61,11 +61,12 @@ static struct ct_slice blocks(const struct ct_env *env, enum ct_buf buf, uint32_
 static struct ct_step put_aside(const struct ct_env *env, uint32_t d)
 {
     uint32_t run = (env->radix - 1) * d, stride = env->radix * d;
-    return ct_algo_copy(blocks(env, CT_TMP, d, run, stride), blocks(env, CT_RECV, d, run, stride));
+    return ct_algo_copy(bruck_alltoall_blocks(env, CT_TMP, d, run, stride),
+                        bruck_alltoall_blocks(env, CT_RECV, d, run, stride));
 }
 
 /* All are at their last rank, which has them but for order. */
-static unsigned sort_out(const struct ct_env *env, struct ct_step *out)
+static unsigned bruck_alltoall_sort_out(const struct ct_env *env, struct ct_step *out)
 {
     uint32_t        n = env->n;
     struct ct_slice all = ct_algo_run(CT_TMP, 0, n - 1);
@@ -73,8 +74,8 @@ static unsigned sort_out(const struct ct_env *env, struct ct_step *out)
     return 1 + ct_algo_copy_own(env, env->me, out + 1);
 }
 
-static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
-                            struct ct_step *out)
+static unsigned bruck_alltoall_round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
+                                           struct ct_step *out)
 {
     uint32_t n = env->n, q = env->radix, d = ct_algo_power(q, r);
     unsigned k = 0;
@@ -83,16 +84,18 @@ static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
     } else if (r > 0) {
         out[k++] = put_aside(env, d / q);
     } else {
-        out[k++] = ct_algo_copy(blocks(env, CT_TMP, q, 1, q), blocks(env, CT_SEND, q, 1, q));
+        out[k++] = ct_algo_copy(bruck_alltoall_blocks(env, CT_TMP, q, 1, q),
+                                bruck_alltoall_blocks(env, CT_SEND, q, 1, q));
     }
-    if (r > 0 && r + 1 == rounds(env, lane)) {
-        return k + sort_out(env, out + k);
+    if (r > 0 && r + 1 == bruck_alltoall_rounds(env, lane)) {
+        return k + bruck_alltoall_sort_out(env, out + k);
     }
     for (uint32_t c = 1; c < q && c <= (n - 1) / d; c++) {
-        struct ct_slice src = blocks(env, r == 0 ? CT_SEND : CT_TMP, c * d, d, q * d);
+        struct ct_slice src =
+            bruck_alltoall_blocks(env, r == 0 ? CT_SEND : CT_TMP, c * d, d, q * d);
         out[k++] = ct_algo_tx(ct_algo_add(env->me, c * d, n), src, src);
         uint32_t        from = ct_algo_sub(env->me, c * d, n);
-        struct ct_slice dst = blocks(env, CT_RECV, c * d, d, q * d);
+        struct ct_slice dst = bruck_alltoall_blocks(env, CT_RECV, c * d, d, q * d);
         out[k++] = ct_algo_rx(from, one_hop(env) ? ct_algo_block(CT_RECV, from) : dst);
     }
     return k;
@@ -106,9 +109,9 @@ const struct ct_algo ct_algo_bruck_alltoall = {
     .lanes = 1,
     .rxlag = 1,
     .txlag = 1,
-    .fits = fits,
+    .fits = bruck_alltoall_fits,
     .nblk = ct_algo_nblk_ranks,
-    .rounds = rounds,
-    .tmp = tmp,
-    .round = round_steps,
+    .rounds = bruck_alltoall_rounds,
+    .tmp = bruck_alltoall_tmp,
+    .round = bruck_alltoall_round_steps,
 };

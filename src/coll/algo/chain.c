@@ -18,14 +18,14 @@
  */
 #include "coll/algo/step.h"
 
-static uint32_t bcast_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t chain_bcast_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return env->n - 1;
 }
 
-static unsigned bcast_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                            struct ct_step *out)
+static unsigned chain_bcast_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                  struct ct_step *out)
 {
     uint32_t        n = env->n, place = ct_algo_sub(env->me, env->root, n);
     struct ct_slice all = ct_algo_block(CT_RECV, 0);
@@ -43,40 +43,27 @@ static unsigned bcast_round(const struct ct_env *env, unsigned lane, uint32_t r,
 }
 
 /* The rank at the end of the chain, where all comes together. */
-static uint32_t end_of(const struct ct_env *env)
+static uint32_t chain_end_of(const struct ct_env *env)
 {
     return env->ordered ? 0 : env->root;
 }
 
-static uint32_t reduce_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t chain_reduce_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
-    return env->n == 1 ? 1 : env->n - 1 + (end_of(env) != env->root ? 1 : 0);
+    return env->n == 1 ? 1 : env->n - 1 + (chain_end_of(env) != env->root ? 1 : 0);
 }
 
-static uint32_t reduce_tmp(const struct ct_env *env)
+static uint32_t chain_reduce_tmp(const struct ct_env *env)
 {
-    uint32_t place = ct_algo_sub(env->me, end_of(env), env->n);
+    uint32_t place = ct_algo_sub(env->me, chain_end_of(env), env->n);
     return env->me != env->root && place + 1 < env->n ? 1 : 0;
 }
 
-static unsigned last_hop(const struct ct_env *env, struct ct_slice sum, struct ct_step *out)
+static unsigned chain_reduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                   struct ct_step *out)
 {
-    if (env->me == env->root) {
-        *out = ct_algo_rx(end_of(env), sum);
-        return 1;
-    }
-    if (env->me == end_of(env)) {
-        *out = ct_algo_tx(env->root, sum, sum);
-        return 1;
-    }
-    return 0;
-}
-
-static unsigned reduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                             struct ct_step *out)
-{
-    uint32_t        n = env->n, place = ct_algo_sub(env->me, end_of(env), n);
+    uint32_t        n = env->n, place = ct_algo_sub(env->me, chain_end_of(env), n);
     struct ct_slice own = ct_algo_block(CT_SEND, 0);
     struct ct_slice sum = ct_algo_block(env->me == env->root ? CT_RECV : CT_TMP, 0);
     (void)lane;
@@ -85,7 +72,7 @@ static unsigned reduce_round(const struct ct_env *env, unsigned lane, uint32_t r
         return ct_algo_copy_own(env, 0, out);
     }
     if (r == n - 1) {
-        return last_hop(env, sum, out);
+        return ct_algo_last_hop(env, chain_end_of(env), sum, out);
     }
     if (place == n - 1 - r) {
         struct ct_slice src = r == 0 ? own : sum;
@@ -99,13 +86,14 @@ static unsigned reduce_round(const struct ct_env *env, unsigned lane, uint32_t r
     return 0;
 }
 
-static uint32_t scan_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t chain_scan_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return env->n == 1 ? 1 : 2;
 }
 
-static unsigned scan_round(const struct ct_env *env, unsigned lane, uint32_t r, struct ct_step *out)
+static unsigned chain_scan_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                 struct ct_step *out)
 {
     struct ct_slice own = ct_algo_block(CT_SEND, 0), sum = ct_algo_block(CT_RECV, 0);
     bool            last = env->me == env->n - 1;
@@ -122,26 +110,26 @@ static unsigned scan_round(const struct ct_env *env, unsigned lane, uint32_t r, 
     return last ? 0 : 1;
 }
 
-static uint32_t exscan_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t chain_exscan_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return env->n == 1 ? 0 : 2;
 }
 
-static uint32_t exscan_tmp(const struct ct_env *env)
+static uint32_t chain_exscan_tmp(const struct ct_env *env)
 {
     return env->me > 0 && env->me < env->n - 1 ? 1 : 0;
 }
 
 /* In place, what arrives overwrites the own contribution, which the next rank still needs: it is
  * saved first. */
-static unsigned exscan_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                             struct ct_step *out)
+static unsigned chain_exscan_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                   struct ct_step *out)
 {
     struct ct_slice own = ct_algo_block(CT_SEND, 0), before = ct_algo_block(CT_RECV, 0);
     struct ct_slice saved = ct_algo_block(CT_TMP, 0);
     unsigned        steps = 0;
-    bool            inner = exscan_tmp(env) > 0;
+    bool            inner = chain_exscan_tmp(env) > 0;
     (void)lane;
 
     if (r == 0) {
@@ -171,9 +159,9 @@ const struct ct_algo ct_algo_chain_bcast = {
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_one,
-    .rounds = bcast_rounds,
+    .rounds = chain_bcast_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = bcast_round,
+    .round = chain_bcast_round,
 };
 
 /* txlag: in place, the root may get the result where its own contribution was sent from. */
@@ -186,9 +174,9 @@ const struct ct_algo ct_algo_chain_reduce = {
     .txlag = 1,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_one,
-    .rounds = reduce_rounds,
-    .tmp = reduce_tmp,
-    .round = reduce_round,
+    .rounds = chain_reduce_rounds,
+    .tmp = chain_reduce_tmp,
+    .round = chain_reduce_round,
 };
 
 const struct ct_algo ct_algo_chain_scan = {
@@ -200,9 +188,9 @@ const struct ct_algo ct_algo_chain_scan = {
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_one,
-    .rounds = scan_rounds,
+    .rounds = chain_scan_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = scan_round,
+    .round = chain_scan_round,
 };
 
 const struct ct_algo ct_algo_chain_exscan = {
@@ -214,7 +202,7 @@ const struct ct_algo ct_algo_chain_exscan = {
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_one,
-    .rounds = exscan_rounds,
-    .tmp = exscan_tmp,
-    .round = exscan_round,
+    .rounds = chain_exscan_rounds,
+    .tmp = chain_exscan_tmp,
+    .round = chain_exscan_round,
 };

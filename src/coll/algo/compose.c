@@ -137,7 +137,7 @@ static uint32_t stage_rounds(const struct ct_stage *s, const struct ct_env *env)
 /* ---- translation ----------------------------------------------------------------------------- */
 
 /* Which blocks of the whole a slice of the stage's vector is. */
-static struct ct_slice blocks_of(const struct ct_stage *s, struct ct_slice in)
+static struct ct_slice compose_blocks_of(const struct ct_stage *s, struct ct_slice in)
 {
     const struct ct_blockmap *m = &s->map;
     struct ct_slice           out = in;
@@ -161,12 +161,12 @@ static struct ct_slice blocks_of(const struct ct_stage *s, struct ct_slice in)
     return out;
 }
 
-static struct ct_slice memory_of(const struct ct_stage *s, struct ct_slice in)
+static struct ct_slice compose_memory_of(const struct ct_stage *s, struct ct_slice in)
 {
     struct ct_backing as = s->as[in.buf];
     struct ct_slice   out = in;
     if (as.buf != CT_TMP || as.all) {
-        out = blocks_of(s, in);
+        out = compose_blocks_of(s, in);
         out.at += as.at;
     } else {
         uint32_t each = s->map.width * s->map.copies; /* with `start` nothing repeats */
@@ -186,21 +186,21 @@ static void translate_slices(const struct ct_stage *s, struct ct_step *step)
 {
     struct ct_step in = *step;
     if (step->act == CT_TX) {
-        step->src = memory_of(s, in.src);
-        step->dst = blocks_of(s, in.src.buf == CT_TMP ? in.dst : in.src);
+        step->src = compose_memory_of(s, in.src);
+        step->dst = compose_blocks_of(s, in.src.buf == CT_TMP ? in.dst : in.src);
     } else if (step->act == CT_RX) {
-        step->dst = memory_of(s, in.dst);
-        step->src = blocks_of(s, in.dst.buf == CT_TMP ? in.src : in.dst);
+        step->dst = compose_memory_of(s, in.dst);
+        step->src = compose_blocks_of(s, in.dst.buf == CT_TMP ? in.src : in.dst);
     } else {
         bool onto = (step->flags & CT_ONTO) != 0;
-        step->dst = memory_of(s, in.dst);
-        step->src = !onto                  ? memory_of(s, in.src)
-                    : in.dst.buf == CT_TMP ? blocks_of(s, in.src)
-                                           : blocks_of(s, in.dst);
+        step->dst = compose_memory_of(s, in.dst);
+        step->src = !onto                  ? compose_memory_of(s, in.src)
+                    : in.dst.buf == CT_TMP ? compose_blocks_of(s, in.src)
+                                           : compose_blocks_of(s, in.dst);
     }
 }
 
-static uint32_t peer_of(const struct ct_stage *s, const struct ct_env *env, uint32_t peer)
+static uint32_t compose_peer_of(const struct ct_stage *s, const struct ct_env *env, uint32_t peer)
 {
     const struct ct_levels *l = env->levels;
     switch (s->circle) {
@@ -215,7 +215,7 @@ static uint32_t peer_of(const struct ct_stage *s, const struct ct_env *env, uint
     }
 }
 
-static bool transfers(const struct ct_step *step)
+static bool compose_transfers(const struct ct_step *step)
 {
     return step->act != CT_COPY && step->act != CT_OP;
 }
@@ -230,19 +230,19 @@ static bool is_void(const struct ct_step *step)
 
 /* The steps as the whole's; returns their number. A barrier made of other collectives keeps their
  * messages, without contents. */
-static unsigned translate(const struct ct_compose *c, const struct ct_stage *s,
-                          const struct ct_env *env, struct ct_step *steps, unsigned n)
+static unsigned compose_translate(const struct ct_compose *c, const struct ct_stage *s,
+                                  const struct ct_env *env, struct ct_step *steps, unsigned n)
 {
     const struct ct_levels *l = env->levels;
     const bool              signal = c->self->colls == CT_BARRIER;
     unsigned                kept = 0;
     for (unsigned i = 0; i < n; i++) {
         struct ct_step step = steps[i];
-        if (signal && !transfers(&step)) {
+        if (signal && !compose_transfers(&step)) {
             continue;
         }
-        if (transfers(&step)) {
-            step.peer = peer_of(s, env, step.peer);
+        if (compose_transfers(&step)) {
+            step.peer = compose_peer_of(s, env, step.peer);
             step.peer = l->rank != NULL ? l->rank[step.peer] : step.peer;
         }
         if (signal) {
@@ -261,7 +261,7 @@ static unsigned translate(const struct ct_compose *c, const struct ct_stage *s,
 
 /* ---- the composition ------------------------------------------------------------------------- */
 
-static struct ct_env by_place(const struct ct_env *env)
+static struct ct_env compose_by_place(const struct ct_env *env)
 {
     struct ct_env out = *env;
     if (env->levels->place != NULL) {
@@ -301,7 +301,7 @@ uint32_t ct_compose_nblk(const struct ct_compose *c, const struct ct_env *env)
 
 uint32_t ct_compose_rounds(const struct ct_compose *c, const struct ct_env *env)
 {
-    struct ct_env   e = by_place(env);
+    struct ct_env   e = compose_by_place(env);
     struct ct_stage stages[CT_STAGES];
     unsigned        n = c->stages(c, &e, stages);
     uint32_t        rounds = 0;
@@ -313,7 +313,7 @@ uint32_t ct_compose_rounds(const struct ct_compose *c, const struct ct_env *env)
 
 uint32_t ct_compose_tmp(const struct ct_compose *c, const struct ct_env *env)
 {
-    struct ct_env   e = by_place(env);
+    struct ct_env   e = compose_by_place(env);
     struct ct_stage stages[CT_STAGES];
     unsigned        n = c->self->colls != CT_BARRIER ? c->stages(c, &e, stages) : 0;
     uint32_t        tmp = 0;
@@ -325,24 +325,24 @@ uint32_t ct_compose_tmp(const struct ct_compose *c, const struct ct_env *env)
 }
 
 /* Round r of a stage. Others may have more rounds to do, in larger groups. */
-static unsigned ask(const struct ct_compose *c, const struct ct_stage *s, const struct ct_env *env,
-                    uint32_t r, struct ct_step *out)
+static unsigned compose_ask(const struct ct_compose *c, const struct ct_stage *s,
+                            const struct ct_env *env, uint32_t r, struct ct_step *out)
 {
     if (s->absent || r >= s->algo->rounds(&s->env, 0)) {
         return 0;
     }
-    return translate(c, s, env, out, s->algo->round(&s->env, 0, r, out));
+    return compose_translate(c, s, env, out, s->algo->round(&s->env, 0, r, out));
 }
 
 unsigned ct_compose_round(const struct ct_compose *c, const struct ct_env *env, uint32_t r,
                           struct ct_step *out)
 {
-    struct ct_env   e = by_place(env);
+    struct ct_env   e = compose_by_place(env);
     struct ct_stage stages[CT_STAGES], *s = stages, *end = stages + c->stages(c, &e, stages);
     uint32_t        rounds = stage_rounds(s, &e);
     while (r >= rounds && s + 1 < end) {
         r -= rounds;
         rounds = stage_rounds(++s, &e);
     }
-    return ask(c, s, &e, r, out);
+    return compose_ask(c, s, &e, r, out);
 }

@@ -16,19 +16,19 @@
  */
 #include "coll/algo/step.h"
 
-static bool fits(const struct ct_env *env)
+static bool dissemination_fits(const struct ct_env *env)
 {
     return env->radix <= CT_MAX_STEPS / 2 + 1;
 }
 
-static uint32_t rounds(const struct ct_env *env, unsigned lane)
+static uint32_t dissemination_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return ct_algo_log_up(env->n, env->radix);
 }
 
-static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
-                            struct ct_step *out)
+static unsigned dissemination_round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
+                                          struct ct_step *out)
 {
     struct ct_slice nothing = ct_algo_run(CT_TMP, 0, 0);
     uint32_t        d = ct_algo_power(env->radix, r);
@@ -48,9 +48,9 @@ const struct ct_algo ct_algo_dissemination_barrier = {
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,
-    .fits = fits,
+    .fits = dissemination_fits,
     .nblk = ct_algo_nblk_one,
-    .rounds = rounds,
+    .rounds = dissemination_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = round_steps,
+    .round = dissemination_round_steps,
 };

@@ -58,7 +58,7 @@ static struct node in_order(uint32_t x, uint32_t last)
     return v;
 }
 
-static uint32_t rank_of(const struct ct_env *env, uint32_t top, uint32_t place)
+static uint32_t double_tree_rank_of(const struct ct_env *env, uint32_t top, uint32_t place)
 {
     return place == NONE ? NONE : ct_algo_add(top, place, env->n);
 }
@@ -74,8 +74,9 @@ static struct node node_of(const struct ct_env *env, unsigned lane, uint32_t top
         v.left = v.left != NONE ? v.left + lane : NONE;
         v.right = v.right != NONE ? v.right + lane : NONE;
     }
-    return (struct node){rank_of(env, top, v.parent), rank_of(env, top, v.left),
-                         rank_of(env, top, v.right)};
+    return (struct node){double_tree_rank_of(env, top, v.parent),
+                         double_tree_rank_of(env, top, v.left),
+                         double_tree_rank_of(env, top, v.right)};
 }
 
 static bool has_child(struct node v)
@@ -87,7 +88,7 @@ static bool has_child(struct node v)
 
 enum { DOWN = 2, UP = 3 }; /* rounds */
 
-static unsigned down(struct node v, uint32_t r, struct ct_step *out)
+static unsigned double_tree_down(struct node v, uint32_t r, struct ct_step *out)
 {
     struct ct_slice all = ct_algo_block(CT_RECV, 0);
     unsigned        k = 0;
@@ -103,22 +104,22 @@ static unsigned down(struct node v, uint32_t r, struct ct_step *out)
     return k;
 }
 
-static uint32_t bcast_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t double_tree_bcast_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return env->n == 1 ? 0 : DOWN;
 }
 
-static unsigned bcast_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                            struct ct_step *out)
+static unsigned double_tree_bcast_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                        struct ct_step *out)
 {
-    return down(node_of(env, lane, env->root), r, out);
+    return double_tree_down(node_of(env, lane, env->root), r, out);
 }
 
 /* ---- up -------------------------------------------------------------------------------------- */
 
 /* Sums are left, own, right; an only child comes in round 1. */
-static unsigned up(struct node v, uint32_t r, enum ct_buf sum_in, struct ct_step *out)
+static unsigned double_tree_up(struct node v, uint32_t r, enum ct_buf sum_in, struct ct_step *out)
 {
     struct ct_slice own = ct_algo_block(CT_SEND, 0), sum = ct_algo_block(sum_in, 0);
     bool            two = v.left != NONE && v.right != NONE;
@@ -139,29 +140,29 @@ static unsigned up(struct node v, uint32_t r, enum ct_buf sum_in, struct ct_step
     return 0;
 }
 
-static uint32_t top_of(const struct ct_env *env)
+static uint32_t double_tree_top_of(const struct ct_env *env)
 {
     return env->ordered ? 0 : env->root;
 }
 
-static uint32_t reduce_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t double_tree_reduce_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
-    return env->n == 1 ? 1 : UP + (top_of(env) != env->root);
+    return env->n == 1 ? 1 : UP + (double_tree_top_of(env) != env->root);
 }
 
 /* Scratch is of a lane, its size of a rank: what either lane needs. */
-static uint32_t reduce_tmp(const struct ct_env *env)
+static uint32_t double_tree_reduce_tmp(const struct ct_env *env)
 {
     return env->n > 1 && env->me != env->root &&
-                   (has_child(node_of(env, 0, top_of(env))) ||
-                    has_child(node_of(env, 1, top_of(env))))
+                   (has_child(node_of(env, 0, double_tree_top_of(env))) ||
+                    has_child(node_of(env, 1, double_tree_top_of(env))))
                ? 1
                : 0;
 }
 
-static unsigned reduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                             struct ct_step *out)
+static unsigned double_tree_reduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                         struct ct_step *out)
 {
     enum ct_buf     sum_in = env->me == env->root ? CT_RECV : CT_TMP;
     struct ct_slice sum = ct_algo_block(sum_in, 0);
@@ -169,32 +170,32 @@ static unsigned reduce_round(const struct ct_env *env, unsigned lane, uint32_t r
         return ct_algo_copy_own(env, 0, out);
     }
     if (r < UP) {
-        return up(node_of(env, lane, top_of(env)), r, sum_in, out);
+        return double_tree_up(node_of(env, lane, double_tree_top_of(env)), r, sum_in, out);
     }
     if (env->me == env->root) {
-        *out = ct_algo_rx(top_of(env), sum);
+        *out = ct_algo_rx(double_tree_top_of(env), sum);
         return 1;
     }
     *out = ct_algo_tx(env->root, sum, sum);
-    return env->me == top_of(env) ? 1 : 0;
+    return env->me == double_tree_top_of(env) ? 1 : 0;
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-static uint32_t allreduce_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t double_tree_allreduce_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return env->n == 1 ? 1 : UP + DOWN;
 }
 
-static unsigned allreduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                                struct ct_step *out)
+static unsigned double_tree_allreduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                            struct ct_step *out)
 {
     if (env->n == 1) {
         return ct_algo_copy_own(env, 0, out);
     }
     struct node v = node_of(env, lane, 0);
-    return r < UP ? up(v, r, CT_RECV, out) : down(v, r - UP, out);
+    return r < UP ? double_tree_up(v, r, CT_RECV, out) : double_tree_down(v, r - UP, out);
 }
 
 const struct ct_algo ct_algo_double_tree_bcast = {
@@ -206,9 +207,9 @@ const struct ct_algo ct_algo_double_tree_bcast = {
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_one,
-    .rounds = bcast_rounds,
+    .rounds = double_tree_bcast_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = bcast_round,
+    .round = double_tree_bcast_round,
 };
 
 /* txlag: in place, the root may get the result where its own contribution was sent from. */
@@ -221,9 +222,9 @@ const struct ct_algo ct_algo_double_tree_reduce = {
     .txlag = 1,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_one,
-    .rounds = reduce_rounds,
-    .tmp = reduce_tmp,
-    .round = reduce_round,
+    .rounds = double_tree_reduce_rounds,
+    .tmp = double_tree_reduce_tmp,
+    .round = double_tree_reduce_round,
 };
 
 /* txlag: the result comes where the sum was sent from. */
@@ -236,7 +237,7 @@ const struct ct_algo ct_algo_double_tree_allreduce = {
     .txlag = 1,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_one,
-    .rounds = allreduce_rounds,
+    .rounds = double_tree_allreduce_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = allreduce_round,
+    .round = double_tree_allreduce_round,
 };

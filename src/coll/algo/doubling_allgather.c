@@ -40,7 +40,7 @@
  */
 #include "coll/algo/fold.h"
 
-static uint32_t rounds(const struct ct_env *env, unsigned lane)
+static uint32_t doubling_allgather_rounds(const struct ct_env *env, unsigned lane)
 {
     struct ct_fold f = ct_fold_of(env->n);
     (void)lane;
@@ -48,19 +48,21 @@ static uint32_t rounds(const struct ct_env *env, unsigned lane)
 }
 
 /* What a vrank has before exchange j: the first `far` exchanges are with far virtual ranks. */
-static struct ct_fold_share held(struct ct_fold f, uint32_t vrank, uint32_t far, uint32_t j)
+static struct ct_fold_share doubling_allgather_held(struct ct_fold f, uint32_t vrank, uint32_t far,
+                                                    uint32_t j)
 {
     uint32_t stride = 1u << (f.k - (j < far ? j : far)), run = j < far ? 1 : 1u << (j - far);
     return ct_fold_blocks(f, CT_RECV, (vrank & (stride - 1)) & ~(run - 1), run, stride);
 }
 
-static unsigned exchange(const struct ct_env *env, struct ct_fold f, uint32_t far, uint32_t j,
-                         struct ct_step *out)
+static unsigned doubling_allgather_exchange(const struct ct_env *env, struct ct_fold f,
+                                            uint32_t far, uint32_t j, struct ct_step *out)
 {
     uint32_t vrank = ct_fold_vrank(f, env->me), bit = 1u << (j < far ? f.k - 1 - j : j - far);
-    struct ct_fold_share mine = held(f, vrank, far, j), theirs = held(f, vrank ^ bit, far, j);
-    uint32_t             peer = ct_fold_rank(f, vrank ^ bit);
-    unsigned             steps = 0;
+    struct ct_fold_share mine = doubling_allgather_held(f, vrank, far, j),
+                         theirs = doubling_allgather_held(f, vrank ^ bit, far, j);
+    uint32_t peer = ct_fold_rank(f, vrank ^ bit);
+    unsigned steps = 0;
 
     for (unsigned i = 0; i < mine.n; i++) {
         out[steps++] = ct_algo_tx(peer, mine.s[i], mine.s[i]);
@@ -90,7 +92,8 @@ static struct ct_slice all_others(const struct ct_env *env, struct ct_fold f)
     return ct_algo_run(CT_RECV, ct_algo_add(out, 1, env->n), env->n - 1);
 }
 
-static unsigned round_of(const struct ct_env *env, uint32_t far, uint32_t r, struct ct_step *out)
+static unsigned doubling_allgather_round_of(const struct ct_env *env, uint32_t far, uint32_t r,
+                                            struct ct_step *out)
 {
     struct ct_fold f = ct_fold_of(env->n);
     unsigned       steps = r == 0 ? ct_algo_copy_own(env, env->me, out) : 0;
@@ -104,28 +107,30 @@ static unsigned round_of(const struct ct_env *env, uint32_t far, uint32_t r, str
     if (r == f.k) {
         return ct_fold_back(env, f, all_others(env, f), out);
     }
-    return ct_fold_sits_out(f, env->me) ? 0 : steps + exchange(env, f, far, r, out + steps);
+    return ct_fold_sits_out(f, env->me)
+               ? 0
+               : steps + doubling_allgather_exchange(env, f, far, r, out + steps);
 }
 
-static unsigned nearest_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                              struct ct_step *out)
+static unsigned doubling_allgather_nearest_round(const struct ct_env *env, unsigned lane,
+                                                 uint32_t r, struct ct_step *out)
 {
     (void)lane;
-    return round_of(env, 0, r, out);
+    return doubling_allgather_round_of(env, 0, r, out);
 }
 
-static unsigned farthest_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                               struct ct_step *out)
+static unsigned doubling_allgather_farthest_round(const struct ct_env *env, unsigned lane,
+                                                  uint32_t r, struct ct_step *out)
 {
     (void)lane;
-    return round_of(env, ct_fold_of(env->n).k, r, out);
+    return doubling_allgather_round_of(env, ct_fold_of(env->n).k, r, out);
 }
 
 static unsigned hybrid_round(const struct ct_env *env, unsigned lane, uint32_t r,
                              struct ct_step *out)
 {
     (void)lane;
-    return round_of(env, ct_fold_of(env->n).k / 2, r, out);
+    return doubling_allgather_round_of(env, ct_fold_of(env->n).k / 2, r, out);
 }
 
 /* txlag: each block of RECV is written once. */
@@ -138,9 +143,9 @@ const struct ct_algo ct_algo_recursive_doubling_allgather = {
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_ranks,
-    .rounds = rounds,
+    .rounds = doubling_allgather_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = nearest_round,
+    .round = doubling_allgather_nearest_round,
 };
 
 const struct ct_algo ct_algo_recursive_doubling_farthest_allgather = {
@@ -152,9 +157,9 @@ const struct ct_algo ct_algo_recursive_doubling_farthest_allgather = {
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_ranks,
-    .rounds = rounds,
+    .rounds = doubling_allgather_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = farthest_round,
+    .round = doubling_allgather_farthest_round,
 };
 
 const struct ct_algo ct_algo_recursive_doubling_hybrid_allgather = {
@@ -166,7 +171,7 @@ const struct ct_algo ct_algo_recursive_doubling_hybrid_allgather = {
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_ranks,
-    .rounds = rounds,
+    .rounds = doubling_allgather_rounds,
     .tmp = ct_algo_tmp_none,
     .round = hybrid_round,
 };

@@ -23,12 +23,12 @@
 #include "coll/algo/fold.h"
 
 /* Where exchange j leaves its result, and what the one before left it: the fold is number -1. */
-static enum ct_buf result_of(struct ct_fold f, int j)
+static enum ct_buf doubling_allreduce_result_of(struct ct_fold f, int j)
 {
     return ((int)f.k - 1 - j) % 2 == 0 ? CT_RECV : CT_TMP;
 }
 
-static uint32_t allreduce_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t doubling_allreduce_rounds(const struct ct_env *env, unsigned lane)
 {
     struct ct_fold f = ct_fold_of(env->n);
     (void)lane;
@@ -46,11 +46,12 @@ static uint32_t allreduce_tmp(const struct ct_env *env)
     return f.k > 1 || pair || env->inplace ? 1 : 0;
 }
 
-static unsigned exchange(const struct ct_env *env, struct ct_fold f, int j, struct ct_step *out)
+static unsigned doubling_allreduce_exchange(const struct ct_env *env, struct ct_fold f, int j,
+                                            struct ct_step *out)
 {
     unsigned        steps = 0;
-    struct ct_slice dst = ct_algo_block(result_of(f, j), 0);
-    struct ct_slice src = ct_algo_block(result_of(f, j - 1), 0);
+    struct ct_slice dst = ct_algo_block(doubling_allreduce_result_of(f, j), 0);
+    struct ct_slice src = ct_algo_block(doubling_allreduce_result_of(f, j - 1), 0);
 
     if (ct_fold_sits_out(f, env->me)) {
         return 0;
@@ -71,8 +72,8 @@ static unsigned exchange(const struct ct_env *env, struct ct_fold f, int j, stru
     return steps;
 }
 
-static unsigned allreduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                                struct ct_step *out)
+static unsigned doubling_allreduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                         struct ct_step *out)
 {
     struct ct_fold f = ct_fold_of(env->n);
     (void)lane;
@@ -80,12 +81,13 @@ static unsigned allreduce_round(const struct ct_env *env, unsigned lane, uint32_
         return ct_algo_copy_own(env, 0, out);
     }
     if (f.pairs == 0) {
-        return exchange(env, f, (int)r, out);
+        return doubling_allreduce_exchange(env, f, (int)r, out);
     }
     if (r == 0) {
-        return ct_fold_round(env, f, ct_algo_block(CT_SEND, 0), result_of(f, -1), out);
+        return ct_fold_round(env, f, ct_algo_block(CT_SEND, 0), doubling_allreduce_result_of(f, -1),
+                             out);
     }
-    return r <= f.k ? exchange(env, f, (int)r - 1, out)
+    return r <= f.k ? doubling_allreduce_exchange(env, f, (int)r - 1, out)
                     : ct_fold_back(env, f, ct_algo_block(CT_RECV, 0), out);
 }
 
@@ -98,7 +100,7 @@ const struct ct_algo ct_algo_recursive_doubling_allreduce = {
     .txlag = 1,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_one,
-    .rounds = allreduce_rounds,
+    .rounds = doubling_allreduce_rounds,
     .tmp = allreduce_tmp,
-    .round = allreduce_round,
+    .round = doubling_allreduce_round,
 };

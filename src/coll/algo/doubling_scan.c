@@ -26,7 +26,7 @@ static uint32_t sums_of(uint32_t place)
 
 /* Where the i-th of `all` results lies: the last one in RECV, the one before elsewhere, and so on,
  * since a rank sends one while it makes the next. */
-static enum ct_buf result_of(uint32_t all, uint32_t i)
+static enum ct_buf doubling_scan_result_of(uint32_t all, uint32_t i)
 {
     return (all - 1 - i) % 2 == 0 ? CT_RECV : CT_TMP;
 }
@@ -49,12 +49,13 @@ static unsigned pass_on(const struct ct_env *env, uint32_t base, uint32_t d, enu
 /* ---- scan ------------------------------------------------------------------------------------ */
 
 /* Whether the own contribution must make room, being sent in place of the first result. */
-static bool makes_room(const struct ct_env *env, uint32_t results)
+static bool doubling_scan_makes_room(const struct ct_env *env, uint32_t results)
 {
-    return env->inplace && results > 0 && result_of(results, 0) == CT_RECV && env->me + 1 < env->n;
+    return env->inplace && results > 0 && doubling_scan_result_of(results, 0) == CT_RECV &&
+           env->me + 1 < env->n;
 }
 
-static uint32_t scan_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t doubling_scan_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return env->n == 1 ? 1 : ct_algo_log2_up(env->n);
@@ -63,24 +64,25 @@ static uint32_t scan_rounds(const struct ct_env *env, unsigned lane)
 static uint32_t scan_tmp(const struct ct_env *env)
 {
     uint32_t results = sums_of(env->me);
-    return results > 1 || makes_room(env, results) ? 1 : 0;
+    return results > 1 || doubling_scan_makes_room(env, results) ? 1 : 0;
 }
 
-static unsigned scan_round(const struct ct_env *env, unsigned lane, uint32_t r, struct ct_step *out)
+static unsigned doubling_scan_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                    struct ct_step *out)
 {
     uint32_t    results = sums_of(env->me), done = r < results ? r : results;
     unsigned    k = r == 0 && env->me == 0 ? ct_algo_copy_own(env, 0, out) : 0;
-    enum ct_buf has = done == 0 ? CT_SEND : result_of(results, done - 1);
+    enum ct_buf has = done == 0 ? CT_SEND : doubling_scan_result_of(results, done - 1);
     (void)lane;
 
     if (env->n == 1) {
         return k;
     }
-    if (r == 0 && makes_room(env, results)) {
+    if (r == 0 && doubling_scan_makes_room(env, results)) {
         has = CT_TMP;
         out[k++] = ct_algo_copy(ct_algo_block(has, 0), ct_algo_block(CT_SEND, 0));
     }
-    enum ct_buf next = done < results ? result_of(results, done) : has;
+    enum ct_buf next = done < results ? doubling_scan_result_of(results, done) : has;
     return k + pass_on(env, 0, 1u << r, has, next, out + k);
 }
 
@@ -91,25 +93,25 @@ static uint32_t exscan_results(const struct ct_env *env)
     return env->me == 0 ? 0 : 1 + sums_of(env->me - 1);
 }
 
-static uint32_t exscan_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t doubling_scan_exscan_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return env->n == 1 ? 0 : 1 + ct_algo_log2_up(env->n - 1);
 }
 
-static uint32_t exscan_tmp(const struct ct_env *env)
+static uint32_t doubling_scan_exscan_tmp(const struct ct_env *env)
 {
     uint32_t results = exscan_results(env);
-    return results > 1 || makes_room(env, results) ? 1 : 0;
+    return results > 1 || doubling_scan_makes_room(env, results) ? 1 : 0;
 }
 
 /* Everyone's contribution goes one rank on. */
-static unsigned shift(const struct ct_env *env, uint32_t results, struct ct_step *out)
+static unsigned doubling_scan_shift(const struct ct_env *env, uint32_t results, struct ct_step *out)
 {
     struct ct_slice own = ct_algo_block(CT_SEND, 0);
     bool            last = env->me + 1 == env->n;
     unsigned        k = 0;
-    if (makes_room(env, results)) {
+    if (doubling_scan_makes_room(env, results)) {
         out[k++] = ct_algo_copy(ct_algo_block(CT_TMP, 0), own);
         own.buf = CT_TMP;
     }
@@ -117,25 +119,25 @@ static unsigned shift(const struct ct_env *env, uint32_t results, struct ct_step
         out[k++] = ct_algo_tx(env->me + 1, own, own);
     }
     if (env->me > 0) {
-        out[k++] = ct_algo_rx(env->me - 1, ct_algo_block(result_of(results, 0), 0));
+        out[k++] = ct_algo_rx(env->me - 1, ct_algo_block(doubling_scan_result_of(results, 0), 0));
     }
     return k;
 }
 
-static unsigned exscan_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                             struct ct_step *out)
+static unsigned doubling_scan_exscan_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                           struct ct_step *out)
 {
     uint32_t results = exscan_results(env), done = r < results ? r : results;
     (void)lane;
     if (r == 0) {
-        return shift(env, results, out);
+        return doubling_scan_shift(env, results, out);
     }
     if (env->me == 0) {
         return 0;
     }
-    enum ct_buf has = result_of(results, done - 1);
-    return pass_on(env, 1, 1u << (r - 1), has, done < results ? result_of(results, done) : has,
-                   out);
+    enum ct_buf has = doubling_scan_result_of(results, done - 1);
+    return pass_on(env, 1, 1u << (r - 1), has,
+                   done < results ? doubling_scan_result_of(results, done) : has, out);
 }
 
 /* txlag: of two places, the one that was sent from is written to in the next round. */
@@ -148,9 +150,9 @@ const struct ct_algo ct_algo_recursive_doubling_scan = {
     .txlag = 1,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_one,
-    .rounds = scan_rounds,
+    .rounds = doubling_scan_rounds,
     .tmp = scan_tmp,
-    .round = scan_round,
+    .round = doubling_scan_round,
 };
 
 const struct ct_algo ct_algo_recursive_doubling_exscan = {
@@ -162,7 +164,7 @@ const struct ct_algo ct_algo_recursive_doubling_exscan = {
     .txlag = 1,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_one,
-    .rounds = exscan_rounds,
-    .tmp = exscan_tmp,
-    .round = exscan_round,
+    .rounds = doubling_scan_exscan_rounds,
+    .tmp = doubling_scan_exscan_tmp,
+    .round = doubling_scan_exscan_round,
 };

@@ -25,7 +25,7 @@ struct groups {
     uint32_t mine, roots; /* the one of this rank, and of the root */
 };
 
-static void fold(struct groups *g)
+static void folding_fold(struct groups *g)
 {
     const uint32_t half = g->n - g->n / 2;
     g->mine -= g->mine >= half ? half : 0;
@@ -33,21 +33,21 @@ static void fold(struct groups *g)
     g->n = half;
 }
 
-static uint32_t speaker(const struct ct_env *env, const struct groups *g, uint32_t which)
+static uint32_t folding_speaker(const struct ct_env *env, const struct groups *g, uint32_t which)
 {
     return which == g->roots ? env->root : which;
 }
 
-static struct groups after(const struct ct_env *env, uint32_t rounds)
+static struct groups folding_after(const struct ct_env *env, uint32_t rounds)
 {
     struct groups g = {.n = env->n, .mine = env->me, .roots = env->root};
     for (uint32_t r = 0; r < rounds; r++) {
-        fold(&g);
+        folding_fold(&g);
     }
     return g;
 }
 
-static uint32_t reduce_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t folding_reduce_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return env->n == 1 ? 1 : ct_algo_log2_up(env->n);
@@ -56,19 +56,19 @@ static uint32_t reduce_rounds(const struct ct_env *env, unsigned lane)
 /* Whether this rank has added up something in the rounds before. */
 static bool has_sum(const struct ct_env *env, uint32_t r)
 {
-    struct groups g = after(env, 0);
+    struct groups g = folding_after(env, 0);
     for (uint32_t i = 0; i < r; i++) {
         const uint32_t half = g.n - g.n / 2;
         if (g.mine >= half || g.mine + half < g.n) {
             return true; /* its group was a pair, and it still speaks */
         }
-        fold(&g);
+        folding_fold(&g);
     }
     return false;
 }
 
-static unsigned reduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                             struct ct_step *out)
+static unsigned folding_reduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                     struct ct_step *out)
 {
     const struct ct_slice own = ct_algo_block(CT_SEND, 0);
     const struct ct_slice sum = ct_algo_block(env->me == env->root ? CT_RECV : CT_TMP, 0);
@@ -76,27 +76,27 @@ static unsigned reduce_round(const struct ct_env *env, unsigned lane, uint32_t r
     if (env->n == 1) {
         return ct_algo_copy_own(env, 0, out);
     }
-    const struct groups g = after(env, r), next = after(env, r + 1);
+    const struct groups g = folding_after(env, r), next = folding_after(env, r + 1);
     const bool          upper = g.mine >= next.n;
     const uint32_t      other = upper ? g.mine - next.n : g.mine + next.n;
-    if (speaker(env, &g, g.mine) != env->me || other >= g.n) {
+    if (folding_speaker(env, &g, g.mine) != env->me || other >= g.n) {
         return 0;
     }
     const struct ct_slice mine = has_sum(env, r) ? sum : own;
-    const uint32_t        peer = speaker(env, &g, other);
-    *out = speaker(env, &next, next.mine) == env->me
+    const uint32_t        peer = folding_speaker(env, &g, other);
+    *out = folding_speaker(env, &next, next.mine) == env->me
                ? ct_algo_rx_op(peer, sum, mine, upper ? 0 : CT_SWAP)
                : ct_algo_tx(peer, mine, mine);
     return 1;
 }
 
 /* A rank that is not the root adds up if it speaks for a pair after some round. */
-static uint32_t reduce_tmp(const struct ct_env *env)
+static uint32_t folding_reduce_tmp(const struct ct_env *env)
 {
-    const uint32_t rounds = env->n > 1 && env->me != env->root ? reduce_rounds(env, 0) : 0;
+    const uint32_t rounds = env->n > 1 && env->me != env->root ? folding_reduce_rounds(env, 0) : 0;
     for (uint32_t r = 0; r < rounds; r++) {
         struct ct_step step;
-        if (reduce_round(env, 0, r, &step) > 0) {
+        if (folding_reduce_round(env, 0, r, &step) > 0) {
             return step.act == CT_RX_OP ? 1 : 0;
         }
     }
@@ -112,7 +112,7 @@ const struct ct_algo ct_algo_folding_reduce = {
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_commutative,
     .nblk = ct_algo_nblk_one,
-    .rounds = reduce_rounds,
-    .tmp = reduce_tmp,
-    .round = reduce_round,
+    .rounds = folding_reduce_rounds,
+    .tmp = folding_reduce_tmp,
+    .round = folding_reduce_round,
 };

@@ -36,14 +36,14 @@ static uint32_t bit_of(struct ct_fold f, bool nearest, uint32_t j)
 }
 
 /* What a vrank keeps in exchange j, named as in SEND. */
-static struct ct_fold_share kept(struct ct_fold f, bool nearest, uint32_t vrank, uint32_t j)
+static struct ct_fold_share halving_kept(struct ct_fold f, bool nearest, uint32_t vrank, uint32_t j)
 {
     uint32_t bit = bit_of(f, nearest, j);
     return nearest ? ct_fold_blocks(f, CT_SEND, vrank & (2 * bit - 1), 1, 2 * bit)
                    : ct_fold_blocks(f, CT_SEND, vrank & ~(bit - 1), bit, 1u << f.k);
 }
 
-static uint32_t rounds(const struct ct_env *env, unsigned lane)
+static uint32_t halving_rounds(const struct ct_env *env, unsigned lane)
 {
     struct ct_fold f = ct_fold_of(env->n);
     (void)lane;
@@ -52,35 +52,36 @@ static uint32_t rounds(const struct ct_env *env, unsigned lane)
 
 /* What a rank needs scratch for: a pair has all blocks at first; others what their first exchange
  * leaves, unless it is the last one, too. */
-static struct ct_fold_share summed(const struct ct_env *env, struct ct_fold f, bool nearest)
+static struct ct_fold_share halving_summed(const struct ct_env *env, struct ct_fold f, bool nearest)
 {
     if (ct_fold_in_pair(f, env->me)) {
         return (struct ct_fold_share){.n = 1, .s = {ct_algo_run(CT_SEND, 0, env->n)}};
     }
-    return kept(f, nearest, ct_fold_vrank(f, env->me), 0);
+    return halving_kept(f, nearest, ct_fold_vrank(f, env->me), 0);
 }
 
-static uint32_t tmp_of(const struct ct_env *env, bool nearest)
+static uint32_t halving_tmp_of(const struct ct_env *env, bool nearest)
 {
     struct ct_fold f = ct_fold_of(env->n);
     if (env->n == 1 || ct_fold_sits_out(f, env->me) || (f.k == 1 && !ct_fold_in_pair(f, env->me))) {
         return 0;
     }
-    struct ct_fold_share   all = summed(env, f, nearest);
+    struct ct_fold_share   all = halving_summed(env, f, nearest);
     const struct ct_slice *last = &all.s[all.n - 1];
     return last->at + (last->reps - 1) * last->stride + last->run - all.s[0].at;
 }
 
-static unsigned exchange(const struct ct_env *env, struct ct_fold f, bool nearest, uint32_t j,
-                         struct ct_step *out)
+static unsigned halving_exchange(const struct ct_env *env, struct ct_fold f, bool nearest,
+                                 uint32_t j, struct ct_step *out)
 {
     uint32_t             vrank = ct_fold_vrank(f, env->me), other = vrank ^ bit_of(f, nearest, j);
-    struct ct_fold_share mine = kept(f, nearest, vrank, j), theirs = kept(f, nearest, other, j);
-    bool                 pair = ct_fold_in_pair(f, env->me);
-    enum ct_buf          from = j == 0 && !pair ? CT_SEND : CT_TMP;
-    enum ct_buf          to = j + 1 == f.k && !pair ? CT_RECV : CT_TMP;
-    uint32_t             peer = ct_fold_rank(f, other), first = summed(env, f, nearest).s[0].at;
-    unsigned             steps = 0;
+    struct ct_fold_share mine = halving_kept(f, nearest, vrank, j),
+                         theirs = halving_kept(f, nearest, other, j);
+    bool        pair = ct_fold_in_pair(f, env->me);
+    enum ct_buf from = j == 0 && !pair ? CT_SEND : CT_TMP;
+    enum ct_buf to = j + 1 == f.k && !pair ? CT_RECV : CT_TMP;
+    uint32_t    peer = ct_fold_rank(f, other), first = halving_summed(env, f, nearest).s[0].at;
+    unsigned    steps = 0;
 
     for (unsigned i = 0; i < theirs.n; i++) {
         out[steps++] = ct_algo_tx(peer, ct_algo_kept(from, theirs.s[i], first), theirs.s[i]);
@@ -110,7 +111,8 @@ static unsigned part_pair(const struct ct_env *env, struct ct_fold f, struct ct_
     return 2;
 }
 
-static unsigned round_of(const struct ct_env *env, bool nearest, uint32_t r, struct ct_step *out)
+static unsigned halving_round_of(const struct ct_env *env, bool nearest, uint32_t r,
+                                 struct ct_step *out)
 {
     struct ct_fold f = ct_fold_of(env->n);
     if (env->n == 1) {
@@ -123,7 +125,7 @@ static unsigned round_of(const struct ct_env *env, bool nearest, uint32_t r, str
     if (r == f.k) {
         return part_pair(env, f, out);
     }
-    return ct_fold_sits_out(f, env->me) ? 0 : exchange(env, f, nearest, r, out);
+    return ct_fold_sits_out(f, env->me) ? 0 : halving_exchange(env, f, nearest, r, out);
 }
 
 /* With one exchange there is but one order. */
@@ -134,26 +136,26 @@ static bool farthest_fits(const struct ct_env *env)
 
 static uint32_t farthest_tmp(const struct ct_env *env)
 {
-    return tmp_of(env, false);
+    return halving_tmp_of(env, false);
 }
 
-static unsigned farthest_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                               struct ct_step *out)
+static unsigned halving_farthest_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                       struct ct_step *out)
 {
     (void)lane;
-    return round_of(env, false, r, out);
+    return halving_round_of(env, false, r, out);
 }
 
 static uint32_t nearest_tmp(const struct ct_env *env)
 {
-    return tmp_of(env, true);
+    return halving_tmp_of(env, true);
 }
 
-static unsigned nearest_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                              struct ct_step *out)
+static unsigned halving_nearest_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                      struct ct_step *out)
 {
     (void)lane;
-    return round_of(env, true, r, out);
+    return halving_round_of(env, true, r, out);
 }
 
 /* txlag: what is sent is never written again. */
@@ -166,9 +168,9 @@ const struct ct_algo ct_algo_recursive_halving_reduce_scatter = {
     .txlag = CT_LAG_FREE,
     .fits = farthest_fits,
     .nblk = ct_algo_nblk_ranks,
-    .rounds = rounds,
+    .rounds = halving_rounds,
     .tmp = farthest_tmp,
-    .round = farthest_round,
+    .round = halving_farthest_round,
 };
 
 const struct ct_algo ct_algo_recursive_halving_nearest_reduce_scatter = {
@@ -180,7 +182,7 @@ const struct ct_algo ct_algo_recursive_halving_nearest_reduce_scatter = {
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_ranks,
-    .rounds = rounds,
+    .rounds = halving_rounds,
     .tmp = nearest_tmp,
-    .round = nearest_round,
+    .round = halving_nearest_round,
 };

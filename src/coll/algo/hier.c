@@ -28,8 +28,8 @@ extern const struct ct_algo ct_algo_hier_dissemination_barrier, ct_algo_hier_bin
     ct_algo_hier_ring_allreduce, ct_algo_hier_bruck_allgather, ct_algo_hier_ring_allgather,
     ct_algo_hier_binomial_gather, ct_algo_hier_binomial_scatter;
 
-static unsigned bcast_stages(const struct ct_compose *c, const struct ct_env *env,
-                             struct ct_stage *s)
+static unsigned hier_bcast_stages(const struct ct_compose *c, const struct ct_env *env,
+                                  struct ct_stage *s)
 {
     s[0] = ct_stage_middle(c, env, CT_LEADERS);
     s[1] = ct_stage_of(env, CT_GROUP, c->last);
@@ -54,8 +54,8 @@ static unsigned reduce_stages(const struct ct_compose *c, const struct ct_env *e
 }
 
 /* Who does not lead adds up where its result will be. */
-static unsigned allreduce_stages(const struct ct_compose *c, const struct ct_env *env,
-                                 struct ct_stage *s)
+static unsigned hier_allreduce_stages(const struct ct_compose *c, const struct ct_env *env,
+                                      struct ct_stage *s)
 {
     s[0] = ct_stage_of(env, CT_GROUP, c->first);
     s[0].as[CT_TMP].buf = CT_RECV;
@@ -79,8 +79,8 @@ static struct ct_blockmap all_groups(const struct ct_env *env)
     return (struct ct_blockmap){.start = env->levels->start};
 }
 
-static unsigned allgather_stages(const struct ct_compose *c, const struct ct_env *env,
-                                 struct ct_stage *s)
+static unsigned hier_allgather_stages(const struct ct_compose *c, const struct ct_env *env,
+                                      struct ct_stage *s)
 {
     s[0] = ct_stage_of(env, CT_GROUP, c->first);
     s[0].map = own_group(env);
@@ -133,14 +133,14 @@ static const struct ct_compose hier_dissemination_barrier_parts = {
     .first = &ct_algo_knomial_reduce,
     .middle = &ct_algo_dissemination_barrier,
     .last = &ct_algo_knomial_bcast,
-    .stages = allreduce_stages,
+    .stages = hier_allreduce_stages,
 };
 
 static const struct ct_compose hier_binomial_bcast_parts = {
     .self = &ct_algo_hier_binomial_bcast,
     .middle = &ct_algo_knomial_bcast,
     .last = &ct_algo_knomial_bcast,
-    .stages = bcast_stages,
+    .stages = hier_bcast_stages,
 };
 
 static const struct ct_compose hier_binomial_reduce_parts = {
@@ -155,7 +155,7 @@ static const struct ct_compose hier_recursive_doubling_allreduce_parts = {
     .first = &ct_algo_knomial_reduce,
     .middle = &ct_algo_recursive_doubling_allreduce,
     .last = &ct_algo_knomial_bcast,
-    .stages = allreduce_stages,
+    .stages = hier_allreduce_stages,
 };
 
 static const struct ct_compose hier_ring_allreduce_parts = {
@@ -163,7 +163,7 @@ static const struct ct_compose hier_ring_allreduce_parts = {
     .first = &ct_algo_knomial_reduce,
     .middle = &ct_algo_ring_allreduce,
     .last = &ct_algo_knomial_bcast,
-    .stages = allreduce_stages,
+    .stages = hier_allreduce_stages,
 };
 
 static const struct ct_compose hier_bruck_allgather_parts = {
@@ -171,7 +171,7 @@ static const struct ct_compose hier_bruck_allgather_parts = {
     .first = &ct_algo_linear_gather,
     .middle = &ct_algo_bruck_allgather,
     .last = &ct_algo_knomial_bcast,
-    .stages = allgather_stages,
+    .stages = hier_allgather_stages,
 };
 
 static const struct ct_compose hier_ring_allgather_parts = {
@@ -179,7 +179,7 @@ static const struct ct_compose hier_ring_allgather_parts = {
     .first = &ct_algo_linear_gather,
     .middle = &ct_algo_ring_allgather,
     .last = &ct_algo_knomial_bcast,
-    .stages = allgather_stages,
+    .stages = hier_allgather_stages,
 };
 
 static const struct ct_compose hier_binomial_gather_parts = {

@@ -64,7 +64,7 @@ static struct unit unit_at(const struct tower *t, uint32_t height, uint32_t i)
 }
 
 /* Of a level's groups, the most members. */
-static uint32_t most_of(const struct ct_levels *l)
+static uint32_t hier_alltoall_most_of(const struct ct_levels *l)
 {
     uint32_t most = 1;
     for (uint32_t i = 0; i < l->nsizes; i++) {
@@ -79,7 +79,7 @@ static uint64_t window_of(const struct ct_env *env, uint64_t *ranks)
 {
     uint64_t unit = 1, groups = 1;
     for (const struct ct_levels *l = env->levels; l != NULL; l = l->above) {
-        unit = unit * most_of(l) < env->n ? unit * most_of(l) : env->n;
+        unit = unit * hier_alltoall_most_of(l) < env->n ? unit * hier_alltoall_most_of(l) : env->n;
         groups = l->ngroups;
     }
     *ranks = unit;
@@ -107,7 +107,7 @@ static struct tower tower_of(const struct ct_env *env)
 
 /* A leader's scratch has a block for each of its unit's ranks and each that a pass goes to, twice:
  * they are to be counted in 32 bits. */
-static bool fits(const struct ct_env *env)
+static bool hier_alltoall_fits(const struct ct_env *env)
 {
     uint32_t height = 0;
     uint64_t unit;
@@ -123,9 +123,9 @@ static bool fits(const struct ct_env *env)
 
 /* Rounds that a leader needs to hear of its subunits, in the longest group of a level. In one of
  * one rank, too, rows are put where they belong. */
-static uint32_t climb(const struct ct_levels *l)
+static uint32_t hier_alltoall_climb(const struct ct_levels *l)
 {
-    const uint32_t most = most_of(l) > 2 ? most_of(l) : 2;
+    const uint32_t most = hier_alltoall_most_of(l) > 2 ? hier_alltoall_most_of(l) : 2;
     return (most - 1 + FAN - 1) / FAN;
 }
 
@@ -135,7 +135,7 @@ static uint32_t groups_of(const struct tower *t)
 }
 
 /* From a place up to before another, around the end if it is not further on. */
-static struct unit between(uint32_t first, uint32_t end, uint32_t n)
+static struct unit hier_alltoall_between(uint32_t first, uint32_t end, uint32_t n)
 {
     return (struct unit){first, end > first ? end - first : end + n - first};
 }
@@ -152,30 +152,30 @@ static void begin_pass(struct tower *t, uint32_t pass)
     const struct unit far_to = unit_at(t, t->height, ct_algo_add(own, t->last, groups));
     const struct unit near_from = unit_at(t, t->height, ct_algo_sub(own, t->first, groups));
     const struct unit far_from = unit_at(t, t->height, ct_algo_sub(own, t->last, groups));
-    t->to = between(near_to.first, far_to.first + far_to.size, t->n);
-    t->from = between(far_from.first, near_from.first + near_from.size, t->n);
+    t->to = hier_alltoall_between(near_to.first, far_to.first + far_to.size, t->n);
+    t->from = hier_alltoall_between(far_from.first, near_from.first + near_from.size, t->n);
 }
 
-static uint32_t passes(const struct tower *t)
+static uint32_t hier_alltoall_passes(const struct tower *t)
 {
     return (groups_of(t) + t->window - 1) / t->window;
 }
 
 /* Rounds of each pass, but for those of the exchange, of which each group needs one. */
-static uint32_t climbs(const struct tower *t)
+static uint32_t hier_alltoall_climbs(const struct tower *t)
 {
     uint32_t sum = 0;
     for (uint32_t h = 0; h < t->height; h++) {
-        sum += 2 * climb(t->level[h]);
+        sum += 2 * hier_alltoall_climb(t->level[h]);
     }
     return sum;
 }
 
-static uint32_t rounds(const struct ct_env *env, unsigned lane)
+static uint32_t hier_alltoall_rounds(const struct ct_env *env, unsigned lane)
 {
     const struct tower t = tower_of(env);
     (void)lane;
-    return groups_of(&t) + passes(&t) * climbs(&t);
+    return groups_of(&t) + hier_alltoall_passes(&t) * hier_alltoall_climbs(&t);
 }
 
 /* Where columns for the unit of a height lie: those of the highest one that this rank leads come
@@ -195,16 +195,16 @@ static uint32_t rows_at(const struct tower *t)
     return columns_at(t, 0);
 }
 
-static struct ct_slice rows(const struct tower *t, struct unit of)
+static struct ct_slice hier_alltoall_rows(const struct tower *t, struct unit of)
 {
     return ct_algo_run(CT_TMP, rows_at(t) + (of.first - t->me) * t->to.size, of.size * t->to.size);
 }
 
 /* A rank that leads nobody has its SEND and RECV alone. */
-static uint32_t tmp(const struct ct_env *env)
+static uint32_t hier_alltoall_tmp(const struct ct_env *env)
 {
     struct tower   t = tower_of(env);
-    const uint32_t n = t.led > 0 ? passes(&t) : 0;
+    const uint32_t n = t.led > 0 ? hier_alltoall_passes(&t) : 0;
     uint32_t       most = 0;
     for (uint32_t pass = 0; pass < n; pass++) {
         begin_pass(&t, pass);
@@ -230,20 +230,21 @@ static uint32_t first_child(const struct tower *t, uint32_t height, uint32_t r, 
 }
 
 /* Units of a height hand their rows to the leader of the unit above. */
-static unsigned up(const struct tower *t, uint32_t height, uint32_t r, struct ct_step *out)
+static unsigned hier_alltoall_up(const struct tower *t, uint32_t height, uint32_t r,
+                                 struct ct_step *out)
 {
     const struct ct_slice input = ct_algo_run(CT_SEND, t->to.first, t->to.size);
     uint32_t              end, child = first_child(t, height, r, &end), k = 0;
     if (t->led > height) {
         if (height == 0 && r == 0) {
-            out[k++] = ct_algo_copy(rows(t, t->unit[0]), input);
+            out[k++] = ct_algo_copy(hier_alltoall_rows(t, t->unit[0]), input);
         }
         for (; child < end; child++) {
             const struct unit from = unit_at(t, height, child);
-            out[k++] = ct_algo_rx(rank_at(t, from.first), rows(t, from));
+            out[k++] = ct_algo_rx(rank_at(t, from.first), hier_alltoall_rows(t, from));
         }
     } else if (t->led == height && t->number[height] >= child && t->number[height] < end) {
-        const struct ct_slice mine = height == 0 ? input : rows(t, t->unit[height]);
+        const struct ct_slice mine = height == 0 ? input : hier_alltoall_rows(t, t->unit[height]);
         out[k++] = ct_algo_tx(rank_at(t, t->unit[height + 1].first), mine, mine);
     }
     return k;
@@ -267,7 +268,7 @@ static struct ct_slice columns_of(const struct tower *t, struct unit from)
     return ct_algo_run(CT_TMP, columns_at(t, t->led) + at * own, from.size * own);
 }
 
-static unsigned exchange(const struct tower *t, uint32_t r, struct ct_step *out)
+static unsigned hier_alltoall_exchange(const struct tower *t, uint32_t r, struct ct_step *out)
 {
     const uint32_t top = t->height, groups = groups_of(t), own = t->number[top];
     const uint32_t far = t->first + r;
@@ -306,7 +307,8 @@ static struct ct_slice own_columns(const struct tower *t, uint32_t height)
 }
 
 /* The leader of a unit hands its columns out to the units of a height in it. */
-static unsigned down(const struct tower *t, uint32_t height, uint32_t r, struct ct_step *out)
+static unsigned hier_alltoall_down(const struct tower *t, uint32_t height, uint32_t r,
+                                   struct ct_step *out)
 {
     uint32_t end, child = first_child(t, height, r, &end), k = 0;
     if (t->led > height) {
@@ -329,31 +331,32 @@ static unsigned pass_steps(const struct tower *t, uint32_t r, struct ct_step *ou
 {
     const uint32_t exchanges = t->last - t->first + 1;
     for (uint32_t h = 0; h < t->height; h++) {
-        const uint32_t some = climb(t->level[h]);
+        const uint32_t some = hier_alltoall_climb(t->level[h]);
         if (r < some) {
-            return up(t, h, r, out);
+            return hier_alltoall_up(t, h, r, out);
         }
         r -= some;
     }
     if (r < exchanges) {
-        return exchange(t, r, out);
+        return hier_alltoall_exchange(t, r, out);
     }
     r -= exchanges;
     for (uint32_t h = t->height; h-- > 0;) {
-        const uint32_t some = climb(t->level[h]);
+        const uint32_t some = hier_alltoall_climb(t->level[h]);
         if (r < some) {
-            return down(t, h, r, out);
+            return hier_alltoall_down(t, h, r, out);
         }
         r -= some;
     }
     return 0;
 }
 
-static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
-                            struct ct_step *out)
+static unsigned hier_alltoall_round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
+                                          struct ct_step *out)
 {
     struct tower   t = tower_of(env);
-    const uint32_t each = t.window + climbs(&t); /* rounds of all passes but the last */
+    const uint32_t each =
+        t.window + hier_alltoall_climbs(&t); /* rounds of all passes but the last */
     (void)lane;
     begin_pass(&t, r / each);
     return pass_steps(&t, r % each, out);
@@ -367,9 +370,9 @@ const struct ct_algo ct_algo_hier_pairwise_alltoall = {
     .lanes = 1,
     .rxlag = 1,
     .txlag = 1,
-    .fits = fits,
+    .fits = hier_alltoall_fits,
     .nblk = ct_algo_nblk_ranks,
-    .rounds = rounds,
-    .tmp = tmp,
-    .round = round_steps,
+    .rounds = hier_alltoall_rounds,
+    .tmp = hier_alltoall_tmp,
+    .round = hier_alltoall_round_steps,
 };

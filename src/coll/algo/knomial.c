@@ -23,7 +23,7 @@
  */
 #include "coll/algo/knomial.h"
 
-static uint32_t bcast_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t knomial_bcast_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return ct_knomial_edges(env->n, env->radix);
@@ -39,8 +39,8 @@ static enum ct_role bcast_role(const struct ct_env *env, uint32_t r, struct ct_k
     return ct_knomial_role(env, ct_algo_sub(env->me, env->root, env->n), *e);
 }
 
-static unsigned bcast_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                            struct ct_step *out)
+static unsigned knomial_bcast_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                    struct ct_step *out)
 {
     struct ct_knomial_edge e;
     enum ct_role           role = bcast_role(env, r, &e);
@@ -60,44 +60,32 @@ static unsigned bcast_round(const struct ct_env *env, unsigned lane, uint32_t r,
 }
 
 /* The rank at the top of the tree. */
-static uint32_t top_of(const struct ct_env *env)
+static uint32_t knomial_top_of(const struct ct_env *env)
 {
     return env->ordered ? 0 : env->root;
 }
 
-static uint32_t place_of(const struct ct_env *env)
+static uint32_t knomial_place_of(const struct ct_env *env)
 {
-    return ct_algo_sub(env->me, top_of(env), env->n);
+    return ct_algo_sub(env->me, knomial_top_of(env), env->n);
 }
 
-static uint32_t reduce_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t knomial_reduce_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
-    return env->n == 1 ? 1 : ct_knomial_edges(env->n, env->radix) + (top_of(env) != env->root);
+    return env->n == 1 ? 1
+                       : ct_knomial_edges(env->n, env->radix) + (knomial_top_of(env) != env->root);
 }
 
-static uint32_t reduce_tmp(const struct ct_env *env)
+static uint32_t knomial_reduce_tmp(const struct ct_env *env)
 {
-    return env->me != env->root && ct_knomial_has_children(env, place_of(env)) ? 1 : 0;
+    return env->me != env->root && ct_knomial_has_children(env, knomial_place_of(env)) ? 1 : 0;
 }
 
-static unsigned last_hop(const struct ct_env *env, struct ct_slice sum, struct ct_step *out)
+static unsigned knomial_reduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                     struct ct_step *out)
 {
-    if (env->me == env->root) {
-        *out = ct_algo_rx(top_of(env), sum);
-        return 1;
-    }
-    if (env->me == top_of(env)) {
-        *out = ct_algo_tx(env->root, sum, sum);
-        return 1;
-    }
-    return 0;
-}
-
-static unsigned reduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                             struct ct_step *out)
-{
-    uint32_t        n = env->n, place = place_of(env);
+    uint32_t        n = env->n, place = knomial_place_of(env);
     struct ct_slice own = ct_algo_block(CT_SEND, 0);
     struct ct_slice sum = ct_algo_block(env->me == env->root ? CT_RECV : CT_TMP, 0);
     (void)lane;
@@ -106,7 +94,7 @@ static unsigned reduce_round(const struct ct_env *env, unsigned lane, uint32_t r
         return ct_algo_copy_own(env, 0, out);
     }
     if (r == ct_knomial_edges(n, env->radix)) {
-        return last_hop(env, sum, out);
+        return ct_algo_last_hop(env, knomial_top_of(env), sum, out);
     }
     struct ct_knomial_edge e = ct_knomial_edge_at(env->radix, r);
     switch (ct_knomial_role(env, place, e)) {
@@ -131,9 +119,9 @@ const struct ct_algo ct_algo_knomial_bcast = {
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_one,
-    .rounds = bcast_rounds,
+    .rounds = knomial_bcast_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = bcast_round,
+    .round = knomial_bcast_round,
 };
 
 /* txlag: in place, the root may get the result where its own contribution was sent from. */
@@ -146,7 +134,7 @@ const struct ct_algo ct_algo_knomial_reduce = {
     .txlag = 1,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_one,
-    .rounds = reduce_rounds,
-    .tmp = reduce_tmp,
-    .round = reduce_round,
+    .rounds = knomial_reduce_rounds,
+    .tmp = knomial_reduce_tmp,
+    .round = knomial_reduce_round,
 };

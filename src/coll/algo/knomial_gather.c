@@ -18,18 +18,18 @@
  */
 #include "coll/algo/knomial.h"
 
-static bool fits(const struct ct_env *env)
+static bool knomial_gather_fits(const struct ct_env *env)
 {
     return !env->uneven;
 }
 
-static uint32_t rounds(const struct ct_env *env, unsigned lane)
+static uint32_t knomial_gather_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return env->n == 1 ? 1 : ct_knomial_edges(env->n, env->radix);
 }
 
-static uint32_t place_of(const struct ct_env *env)
+static uint32_t knomial_gather_place_of(const struct ct_env *env)
 {
     return ct_algo_sub(env->me, env->root, env->n);
 }
@@ -37,12 +37,12 @@ static uint32_t place_of(const struct ct_env *env)
 /* Whether it keeps blocks of others on their way. */
 static bool passes_on(const struct ct_env *env)
 {
-    return env->me != env->root && ct_knomial_has_children(env, place_of(env));
+    return env->me != env->root && ct_knomial_has_children(env, knomial_gather_place_of(env));
 }
 
-static uint32_t tmp(const struct ct_env *env)
+static uint32_t knomial_gather_tmp(const struct ct_env *env)
 {
-    return passes_on(env) ? ct_knomial_below(env, place_of(env)) : 0;
+    return passes_on(env) ? ct_knomial_below(env, knomial_gather_place_of(env)) : 0;
 }
 
 /* An edge at which this rank is. */
@@ -55,7 +55,7 @@ struct link {
 static struct link link_of(const struct ct_env *env, struct ct_knomial_edge e, bool parent,
                            enum ct_buf users)
 {
-    uint32_t    way = e.c * e.d, child = place_of(env) + (parent ? way : 0);
+    uint32_t    way = e.c * e.d, child = knomial_gather_place_of(env) + (parent ? way : 0);
     uint32_t    first = ct_algo_add(env->root, child, env->n);
     struct link l = {
         .peer = parent ? first : ct_algo_sub(env->me, way, env->n),
@@ -66,12 +66,13 @@ static struct link link_of(const struct ct_env *env, struct ct_knomial_edge e, b
     return l;
 }
 
-static unsigned gather_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                             struct ct_step *out)
+static unsigned knomial_gather_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                     struct ct_step *out)
 {
     unsigned               k = 0;
     struct ct_knomial_edge e = ct_knomial_edge_at(env->radix, r);
-    enum ct_role           role = env->n > 1 ? ct_knomial_role(env, place_of(env), e) : CT_IDLE;
+    enum ct_role           role =
+        env->n > 1 ? ct_knomial_role(env, knomial_gather_place_of(env), e) : CT_IDLE;
     (void)lane;
 
     if (r == 0 && env->me == env->root) {
@@ -89,13 +90,14 @@ static unsigned gather_round(const struct ct_env *env, unsigned lane, uint32_t r
     return k;
 }
 
-static unsigned scatter_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                              struct ct_step *out)
+static unsigned knomial_gather_scatter_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                             struct ct_step *out)
 {
     unsigned               k = 0;
-    uint32_t               left = rounds(env, lane) - 1 - r;
+    uint32_t               left = knomial_gather_rounds(env, lane) - 1 - r;
     struct ct_knomial_edge e = ct_knomial_edge_at(env->radix, left);
-    enum ct_role           role = env->n > 1 ? ct_knomial_role(env, place_of(env), e) : CT_IDLE;
+    enum ct_role           role =
+        env->n > 1 ? ct_knomial_role(env, knomial_gather_place_of(env), e) : CT_IDLE;
 
     if (r == 0 && env->me == env->root) {
         k = ct_algo_copy_own(env, env->me, out);
@@ -120,11 +122,11 @@ const struct ct_algo ct_algo_knomial_gather = {
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,
-    .fits = fits,
+    .fits = knomial_gather_fits,
     .nblk = ct_algo_nblk_ranks,
-    .rounds = rounds,
-    .tmp = tmp,
-    .round = gather_round,
+    .rounds = knomial_gather_rounds,
+    .tmp = knomial_gather_tmp,
+    .round = knomial_gather_round,
 };
 
 const struct ct_algo ct_algo_knomial_scatter = {
@@ -134,9 +136,9 @@ const struct ct_algo ct_algo_knomial_scatter = {
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,
-    .fits = fits,
+    .fits = knomial_gather_fits,
     .nblk = ct_algo_nblk_ranks,
-    .rounds = rounds,
-    .tmp = tmp,
-    .round = scatter_round,
+    .rounds = knomial_gather_rounds,
+    .tmp = knomial_gather_tmp,
+    .round = knomial_gather_scatter_round,
 };

@@ -30,7 +30,7 @@ static uint32_t div_up(uint32_t a, uint32_t b)
     return a / b + (a % b != 0);
 }
 
-static uint32_t bcast_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t linear_bcast_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return div_up(env->n - 1, CT_MAX_STEPS);
@@ -56,25 +56,25 @@ static unsigned fan_out(const struct ct_env *env, uint32_t r, struct ct_slice wh
     return steps;
 }
 
-static unsigned bcast_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                            struct ct_step *out)
+static unsigned linear_bcast_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                   struct ct_step *out)
 {
     (void)lane;
     return fan_out(env, r, ct_algo_block(CT_RECV, 0), out);
 }
 
-static uint32_t barrier_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t linear_barrier_rounds(const struct ct_env *env, unsigned lane)
 {
-    return 2 * bcast_rounds(env, lane);
+    return 2 * linear_bcast_rounds(env, lane);
 }
 
 /* First fan_out with sends and receives exchanged, then fan_out. Rank 0 is the root. */
-static unsigned barrier_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                              struct ct_step *out)
+static unsigned linear_barrier_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                     struct ct_step *out)
 {
     struct ct_slice nothing = ct_algo_run(CT_TMP, 0, 0);
     struct ct_env   at0 = *env;
-    uint32_t        half = bcast_rounds(env, lane);
+    uint32_t        half = linear_bcast_rounds(env, lane);
 
     at0.root = 0;
     unsigned steps = fan_out(&at0, r % half, nothing, out);
@@ -84,14 +84,14 @@ static unsigned barrier_round(const struct ct_env *env, unsigned lane, uint32_t 
     return steps;
 }
 
-static uint32_t reduce_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t linear_reduce_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return env->n == 1 ? 1 : env->n - 1;
 }
 
-static unsigned reduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                             struct ct_step *out)
+static unsigned linear_reduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                    struct ct_step *out)
 {
     struct ct_slice own = ct_algo_block(CT_SEND, 0), sum = ct_algo_block(CT_RECV, 0);
     uint32_t        peer = r < env->root ? env->root - 1 - r : r + 1;
@@ -111,34 +111,34 @@ static unsigned reduce_round(const struct ct_env *env, unsigned lane, uint32_t r
     return 0;
 }
 
-static uint32_t allreduce_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t linear_allreduce_rounds(const struct ct_env *env, unsigned lane)
 {
-    return reduce_rounds(env, lane) + bcast_rounds(env, lane);
+    return linear_reduce_rounds(env, lane) + linear_bcast_rounds(env, lane);
 }
 
-static unsigned allreduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                                struct ct_step *out)
+static unsigned linear_allreduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                       struct ct_step *out)
 {
     struct ct_env at0 = *env;
-    uint32_t      half = reduce_rounds(env, lane);
+    uint32_t      half = linear_reduce_rounds(env, lane);
 
     at0.root = 0;
     if (r >= half) {
-        return bcast_round(&at0, lane, r - half, out);
+        return linear_bcast_round(&at0, lane, r - half, out);
     }
-    return reduce_round(&at0, lane, r, out);
+    return linear_reduce_round(&at0, lane, r, out);
 }
 
 enum { PAIRS = CT_MAX_STEPS / 2 };
 
-static uint32_t exchange_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t linear_exchange_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return div_up(env->n, PAIRS);
 }
 
 /* Every rank sends each of the others either its own block or that one's. */
-static unsigned exchange(const struct ct_env *env, uint32_t r, bool own, struct ct_step *out)
+static unsigned linear_exchange(const struct ct_env *env, uint32_t r, bool own, struct ct_step *out)
 {
     uint32_t d = r * PAIRS, end = env->n - d < PAIRS ? env->n : d + PAIRS;
     unsigned steps = 0;
@@ -157,18 +157,18 @@ static unsigned exchange(const struct ct_env *env, uint32_t r, bool own, struct 
     return steps;
 }
 
-static unsigned allgather_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                                struct ct_step *out)
+static unsigned linear_allgather_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                       struct ct_step *out)
 {
     (void)lane;
-    return exchange(env, r, true, out);
+    return linear_exchange(env, r, true, out);
 }
 
 static unsigned alltoall_round(const struct ct_env *env, unsigned lane, uint32_t r,
                                struct ct_step *out)
 {
     (void)lane;
-    return exchange(env, r, false, out);
+    return linear_exchange(env, r, false, out);
 }
 
 static uint32_t rooted_rounds(const struct ct_env *env, unsigned lane)
@@ -202,15 +202,15 @@ static unsigned between_root(const struct ct_env *env, uint32_t r, bool give, st
     return steps;
 }
 
-static unsigned gather_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                             struct ct_step *out)
+static unsigned linear_gather_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                    struct ct_step *out)
 {
     (void)lane;
     return between_root(env, r, false, out);
 }
 
-static unsigned scatter_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                              struct ct_step *out)
+static unsigned linear_scatter_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                     struct ct_step *out)
 {
     (void)lane;
     return between_root(env, r, true, out);
@@ -225,9 +225,9 @@ const struct ct_algo ct_algo_linear_barrier = {
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_one,
-    .rounds = barrier_rounds,
+    .rounds = linear_barrier_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = barrier_round,
+    .round = linear_barrier_round,
 };
 
 const struct ct_algo ct_algo_linear_bcast = {
@@ -239,9 +239,9 @@ const struct ct_algo ct_algo_linear_bcast = {
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_one,
-    .rounds = bcast_rounds,
+    .rounds = linear_bcast_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = bcast_round,
+    .round = linear_bcast_round,
 };
 
 const struct ct_algo ct_algo_linear_reduce = {
@@ -253,9 +253,9 @@ const struct ct_algo ct_algo_linear_reduce = {
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_one,
-    .rounds = reduce_rounds,
+    .rounds = linear_reduce_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = reduce_round,
+    .round = linear_reduce_round,
 };
 
 /* txlag: two ranks in place get the result where the contribution was sent from a round ago. */
@@ -268,9 +268,9 @@ const struct ct_algo ct_algo_linear_allreduce = {
     .txlag = 1,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_one,
-    .rounds = allreduce_rounds,
+    .rounds = linear_allreduce_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = allreduce_round,
+    .round = linear_allreduce_round,
 };
 
 const struct ct_algo ct_algo_linear_allgather = {
@@ -282,9 +282,9 @@ const struct ct_algo ct_algo_linear_allgather = {
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_ranks,
-    .rounds = exchange_rounds,
+    .rounds = linear_exchange_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = allgather_round,
+    .round = linear_allgather_round,
 };
 
 const struct ct_algo ct_algo_linear_alltoall = {
@@ -296,7 +296,7 @@ const struct ct_algo ct_algo_linear_alltoall = {
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_ranks,
-    .rounds = exchange_rounds,
+    .rounds = linear_exchange_rounds,
     .tmp = ct_algo_tmp_none,
     .round = alltoall_round,
 };
@@ -312,7 +312,7 @@ const struct ct_algo ct_algo_linear_gather = {
     .nblk = ct_algo_nblk_ranks,
     .rounds = rooted_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = gather_round,
+    .round = linear_gather_round,
 };
 
 const struct ct_algo ct_algo_linear_scatter = {
@@ -326,5 +326,5 @@ const struct ct_algo ct_algo_linear_scatter = {
     .nblk = ct_algo_nblk_ranks,
     .rounds = rooted_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = scatter_round,
+    .round = linear_scatter_round,
 };

@@ -30,45 +30,46 @@ struct stage {
 
 /* How many exchange when sums of `rest` groups are left to be added up: 5 where nothing else does,
  * see fits. */
-static uint32_t factor(uint32_t rest)
+static uint32_t multiplying_allreduce_factor(uint32_t rest)
 {
     return rest % 4 == 0 ? 4 : rest % 2 == 0 ? 2 : rest % 3 == 0 ? 3 : 5;
 }
 
 static struct stage stage_at(const struct ct_env *env, uint32_t j)
 {
-    uint32_t apart = 1, size = factor(env->n);
+    uint32_t apart = 1, size = multiplying_allreduce_factor(env->n);
     for (uint32_t i = 0; i < j; i++) {
         apart *= size;
-        size = factor(env->n / apart);
+        size = multiplying_allreduce_factor(env->n / apart);
     }
     return (struct stage){size, apart, env->me / apart % size};
 }
 
-static bool fits(const struct ct_env *env)
+static bool multiplying_allreduce_fits(const struct ct_env *env)
 {
     uint32_t rest = env->n;
-    while (rest > 1 && rest % factor(rest) == 0) {
-        rest /= factor(rest);
+    while (rest > 1 && rest % multiplying_allreduce_factor(rest) == 0) {
+        rest /= multiplying_allreduce_factor(rest);
     }
     return rest == 1;
 }
 
-static uint32_t rounds(const struct ct_env *env, unsigned lane)
+static uint32_t multiplying_allreduce_rounds(const struct ct_env *env, unsigned lane)
 {
     uint32_t stages = 0;
     (void)lane;
-    for (uint32_t rest = env->n; rest > 1; rest /= factor(rest)) {
+    for (uint32_t rest = env->n; rest > 1; rest /= multiplying_allreduce_factor(rest)) {
         stages++;
     }
     return env->n == 1 ? 1 : 2 * stages;
 }
 
-static uint32_t tmp(const struct ct_env *env)
+static uint32_t multiplying_allreduce_tmp(const struct ct_env *env)
 {
     uint32_t most = 1;
-    for (uint32_t rest = env->n; rest > 1; rest /= factor(rest)) {
-        most = factor(rest) > most ? factor(rest) : most;
+    for (uint32_t rest = env->n; rest > 1; rest /= multiplying_allreduce_factor(rest)) {
+        most =
+            multiplying_allreduce_factor(rest) > most ? multiplying_allreduce_factor(rest) : most;
     }
     return most - 1;
 }
@@ -79,8 +80,8 @@ static struct ct_slice sum_of(struct stage s, uint32_t i)
     return i == s.own ? ct_algo_block(CT_RECV, 0) : ct_algo_block(CT_TMP, i < s.own ? i : i - 1);
 }
 
-static unsigned exchange(const struct ct_env *env, struct stage s, struct ct_slice mine,
-                         struct ct_step *out)
+static unsigned multiplying_allreduce_exchange(const struct ct_env *env, struct stage s,
+                                               struct ct_slice mine, struct ct_step *out)
 {
     unsigned k = 0;
     for (uint32_t far = 1; far < s.size; far++) { /* each begins with another one */
@@ -93,7 +94,7 @@ static unsigned exchange(const struct ct_env *env, struct stage s, struct ct_sli
 }
 
 /* From the lowest rank on: what lies before the own sum is added up in scratch, then comes that. */
-static unsigned add_up(struct stage s, struct ct_step *out)
+static unsigned multiplying_allreduce_add_up(struct stage s, struct ct_step *out)
 {
     struct ct_slice sum = sum_of(s, 0);
     unsigned        k = 0;
@@ -108,8 +109,8 @@ static unsigned add_up(struct stage s, struct ct_step *out)
     return k;
 }
 
-static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
-                            struct ct_step *out)
+static unsigned multiplying_allreduce_round_steps(const struct ct_env *env, unsigned lane,
+                                                  uint32_t r, struct ct_step *out)
 {
     (void)lane;
     if (env->n == 1) {
@@ -117,10 +118,11 @@ static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
     }
     const struct stage s = stage_at(env, r / 2);
     if (r % 2 == 0) {
-        return exchange(env, s, ct_algo_block(r == 0 ? CT_SEND : CT_RECV, 0), out);
+        return multiplying_allreduce_exchange(env, s, ct_algo_block(r == 0 ? CT_SEND : CT_RECV, 0),
+                                              out);
     }
     const unsigned k = r == 1 ? ct_algo_copy_own(env, 0, out) : 0;
-    return k + add_up(s, out + k);
+    return k + multiplying_allreduce_add_up(s, out + k);
 }
 
 const struct ct_algo ct_algo_recursive_multiplying_allreduce = {
@@ -130,9 +132,9 @@ const struct ct_algo ct_algo_recursive_multiplying_allreduce = {
     .lanes = 1,
     .rxlag = 1,
     .txlag = 1,
-    .fits = fits,
+    .fits = multiplying_allreduce_fits,
     .nblk = ct_algo_nblk_one,
-    .rounds = rounds,
-    .tmp = tmp,
-    .round = round_steps,
+    .rounds = multiplying_allreduce_rounds,
+    .tmp = multiplying_allreduce_tmp,
+    .round = multiplying_allreduce_round_steps,
 };

@@ -17,12 +17,12 @@
  */
 #include "coll/algo/step.h"
 
-static bool fits(const struct ct_env *env)
+static bool neighbor_exchange_fits(const struct ct_env *env)
 {
     return env->n % 2 == 0;
 }
 
-static uint32_t rounds(const struct ct_env *env, unsigned lane)
+static uint32_t neighbor_exchange_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return env->n / 2;
@@ -30,15 +30,15 @@ static uint32_t rounds(const struct ct_env *env, unsigned lane)
 
 /* Where the two blocks begin that come in round r: in even rounds from the partner of the first
  * round, in odd ones from the other neighbour. Round 0 stands for what a pair has by itself. */
-static uint32_t arriving(const struct ct_env *env, uint32_t r)
+static uint32_t neighbor_exchange_arriving(const struct ct_env *env, uint32_t r)
 {
     const uint32_t own = env->me & ~UINT32_C(1), away = r + r % 2;
     const bool     up = (env->me % 2 == 0) == (r % 2 == 0);
     return up ? ct_algo_add(own, away, env->n) : ct_algo_sub(own, away, env->n);
 }
 
-static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
-                            struct ct_step *out)
+static unsigned neighbor_exchange_round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
+                                              struct ct_step *out)
 {
     const bool     up = (env->me % 2 == 0) == (r % 2 == 0);
     const uint32_t peer = up ? ct_algo_add(env->me, 1, env->n) : ct_algo_sub(env->me, 1, env->n);
@@ -47,8 +47,8 @@ static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
 
     struct ct_slice src = ct_algo_block(CT_RECV, env->me), dst = ct_algo_block(CT_RECV, peer);
     if (r > 0) {
-        src = ct_algo_run(CT_RECV, arriving(env, r - 1), 2);
-        dst = ct_algo_run(CT_RECV, arriving(env, r), 2);
+        src = ct_algo_run(CT_RECV, neighbor_exchange_arriving(env, r - 1), 2);
+        dst = ct_algo_run(CT_RECV, neighbor_exchange_arriving(env, r), 2);
     }
     out[own] = ct_algo_tx(peer, src, src);
     out[own + 1] = ct_algo_rx(peer, dst);
@@ -63,9 +63,9 @@ const struct ct_algo ct_algo_neighbor_exchange_allgather = {
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,
-    .fits = fits,
+    .fits = neighbor_exchange_fits,
     .nblk = ct_algo_nblk_ranks,
-    .rounds = rounds,
+    .rounds = neighbor_exchange_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = round_steps,
+    .round = neighbor_exchange_round_steps,
 };

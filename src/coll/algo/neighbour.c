@@ -25,7 +25,7 @@
 
 #include "coll/algo/step.h"
 
-static int compare(uint32_t a, uint32_t b)
+static int neighbour_compare(uint32_t a, uint32_t b)
 {
     return (a > b) - (a < b);
 }
@@ -34,18 +34,18 @@ static int compare(uint32_t a, uint32_t b)
 static int by_pair(const void *left, const void *right)
 {
     const struct ct_edge *a = left, *b = right;
-    int                   c = compare(a->shift, b->shift);
-    c = c != 0 ? c : compare(a->in, b->in);
-    return c != 0 ? c : compare(a->nth, b->nth);
+    int                   c = neighbour_compare(a->shift, b->shift);
+    c = c != 0 ? c : neighbour_compare(a->in, b->in);
+    return c != 0 ? c : neighbour_compare(a->nth, b->nth);
 }
 
 /* By place, receives first. */
-static int by_place(const void *left, const void *right)
+static int neighbour_by_place(const void *left, const void *right)
 {
     const struct ct_edge *a = left, *b = right;
-    int                   c = compare(a->shift, b->shift);
-    c = c != 0 ? c : compare(a->nth, b->nth);
-    return c != 0 ? c : compare(b->in, a->in);
+    int                   c = neighbour_compare(a->shift, b->shift);
+    c = c != 0 ? c : neighbour_compare(a->nth, b->nth);
+    return c != 0 ? c : neighbour_compare(b->in, a->in);
 }
 
 void ct_algo_order_edges(struct ct_edge *edges, uint32_t nedges, uint32_t n, uint32_t me)
@@ -65,25 +65,25 @@ void ct_algo_order_edges(struct ct_edge *edges, uint32_t nedges, uint32_t n, uin
         bool                  equal = edges[i].shift == before->shift && edges[i].in == before->in;
         edges[i].nth = equal ? before->nth + 1 : 0;
     }
-    qsort(edges, nedges, sizeof *edges, by_place);
+    qsort(edges, nedges, sizeof *edges, neighbour_by_place);
 }
 
 /* As many as the longer buffer has. */
-static uint32_t nblk(const struct ct_env *env)
+static uint32_t neighbour_nblk(const struct ct_env *env)
 {
     uint32_t in = env->near->nsources, out = env->near->ndestinations;
     uint32_t most = in > out ? in : out;
     return most > 0 ? most : 1;
 }
 
-static uint32_t rounds(const struct ct_env *env, unsigned lane)
+static uint32_t neighbour_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return env->near->nedges / CT_MAX_STEPS + (env->near->nedges % CT_MAX_STEPS != 0);
 }
 
-static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
-                            struct ct_step *out)
+static unsigned neighbour_round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
+                                      struct ct_step *out)
 {
     const struct ct_edge *edges = env->near->edges + (size_t)r * CT_MAX_STEPS;
     const uint32_t        left = env->near->nedges - r * CT_MAX_STEPS;
@@ -105,8 +105,8 @@ const struct ct_algo ct_algo_neighbour = {
     .rxlag = CT_LAG_FREE,
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_all,
-    .nblk = nblk,
-    .rounds = rounds,
+    .nblk = neighbour_nblk,
+    .rounds = neighbour_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = round_steps,
+    .round = neighbour_round_steps,
 };

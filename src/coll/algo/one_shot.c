@@ -18,7 +18,7 @@
 
 enum { PAIRS = (CT_MAX_STEPS - 1) / 2 }; /* that a round exchanges with; it may copy besides */
 
-static uint32_t exchange_rounds(const struct ct_env *env)
+static uint32_t one_shot_exchange_rounds(const struct ct_env *env)
 {
     return (env->n - 1 + PAIRS - 1) / PAIRS;
 }
@@ -27,22 +27,22 @@ static uint32_t exchange_rounds(const struct ct_env *env)
 static uint32_t rounds_of(const struct ct_env *env, uint32_t coll)
 {
     const uint32_t inputs = env->n - (coll == CT_EXSCAN ? 1 : 0);
-    return exchange_rounds(env) + (inputs + CT_MAX_STEPS - 1) / CT_MAX_STEPS;
+    return one_shot_exchange_rounds(env) + (inputs + CT_MAX_STEPS - 1) / CT_MAX_STEPS;
 }
 
 /* Whether a rank adds up another's input, and which block of it. */
-static bool needs(uint32_t coll, uint32_t who, uint32_t whose)
+static bool one_shot_needs(uint32_t coll, uint32_t who, uint32_t whose)
 {
     return coll == CT_SCAN ? whose <= who : coll == CT_EXSCAN ? whose < who : true;
 }
 
-static uint32_t block_of(uint32_t coll, uint32_t who)
+static uint32_t one_shot_block_of(uint32_t coll, uint32_t who)
 {
     return coll == CT_REDUCE_SCATTER ? who : 0;
 }
 
 /* Whether the own input makes room for the sum first: in place, where both are needed. */
-static bool makes_room(const struct ct_env *env, uint32_t coll)
+static bool one_shot_makes_room(const struct ct_env *env, uint32_t coll)
 {
     const bool sends = coll != CT_EXSCAN || env->me + 1 < env->n;
     const bool sums = env->n > 1 && (coll == CT_ALLREDUCE || env->me > 0);
@@ -50,62 +50,68 @@ static bool makes_room(const struct ct_env *env, uint32_t coll)
 }
 
 /* Where rank r's input is when it is to be added. */
-static struct ct_slice input(const struct ct_env *env, uint32_t coll, uint32_t r)
+static struct ct_slice one_shot_input(const struct ct_env *env, uint32_t coll, uint32_t r)
 {
-    return r == env->me && !makes_room(env, coll) ? ct_algo_block(CT_SEND, block_of(coll, r))
-                                                  : ct_algo_block(CT_TMP, r);
+    return r == env->me && !one_shot_makes_room(env, coll)
+               ? ct_algo_block(CT_SEND, one_shot_block_of(coll, r))
+               : ct_algo_block(CT_TMP, r);
 }
 
-static unsigned exchange(const struct ct_env *env, uint32_t coll, uint32_t r, struct ct_step *out)
+static unsigned one_shot_exchange(const struct ct_env *env, uint32_t coll, uint32_t r,
+                                  struct ct_step *out)
 {
     unsigned steps = 0;
-    if (r == 0 && makes_room(env, coll)) {
+    if (r == 0 && one_shot_makes_room(env, coll)) {
         out[steps++] = ct_algo_copy(ct_algo_block(CT_TMP, env->me), ct_algo_block(CT_SEND, 0));
     }
     for (uint32_t d = r * PAIRS + 1; d < env->n && d <= (r + 1) * PAIRS; d++) {
         uint32_t to = ct_algo_add(env->me, d, env->n), from = ct_algo_sub(env->me, d, env->n);
-        if (needs(coll, to, env->me)) {
-            struct ct_slice theirs = ct_algo_block(CT_SEND, block_of(coll, to));
-            out[steps++] =
-                ct_algo_tx(to, makes_room(env, coll) ? input(env, coll, env->me) : theirs, theirs);
+        if (one_shot_needs(coll, to, env->me)) {
+            struct ct_slice theirs = ct_algo_block(CT_SEND, one_shot_block_of(coll, to));
+            out[steps++] = ct_algo_tx(
+                to, one_shot_makes_room(env, coll) ? one_shot_input(env, coll, env->me) : theirs,
+                theirs);
         }
-        if (needs(coll, env->me, from)) {
+        if (one_shot_needs(coll, env->me, from)) {
             out[steps] = ct_algo_rx(from, ct_algo_block(CT_TMP, from));
-            out[steps++].src = ct_algo_block(CT_RECV, block_of(coll, env->me));
+            out[steps++].src = ct_algo_block(CT_RECV, one_shot_block_of(coll, env->me));
         }
     }
     return steps;
 }
 
 /* RECV = the inputs in rank order. In place rank 0's own is there already. */
-static unsigned add_up(const struct ct_env *env, uint32_t coll, uint32_t r, struct ct_step *out)
+static unsigned one_shot_add_up(const struct ct_env *env, uint32_t coll, uint32_t r,
+                                struct ct_step *out)
 {
-    struct ct_slice sum = ct_algo_block(CT_RECV, block_of(coll, env->me));
+    struct ct_slice sum = ct_algo_block(CT_RECV, one_shot_block_of(coll, env->me));
     unsigned        steps = 0;
     uint32_t        i = r * CT_MAX_STEPS, end = i + CT_MAX_STEPS;
     for (i += i == 0 && env->me == 0 && env->inplace; i < env->n && i < end; i++) {
-        if (needs(coll, env->me, i)) {
+        if (one_shot_needs(coll, env->me, i)) {
             out[steps++] = (struct ct_step){
-                .act = i == 0 ? CT_COPY : CT_OP, .dst = sum, .src = input(env, coll, i)};
+                .act = i == 0 ? CT_COPY : CT_OP, .dst = sum, .src = one_shot_input(env, coll, i)};
         }
     }
     return steps;
 }
 
-static unsigned round_of(const struct ct_env *env, uint32_t coll, uint32_t r, struct ct_step *out)
+static unsigned one_shot_round_of(const struct ct_env *env, uint32_t coll, uint32_t r,
+                                  struct ct_step *out)
 {
-    uint32_t first = exchange_rounds(env);
-    return r < first ? exchange(env, coll, r, out) : add_up(env, coll, r - first, out);
+    uint32_t first = one_shot_exchange_rounds(env);
+    return r < first ? one_shot_exchange(env, coll, r, out)
+                     : one_shot_add_up(env, coll, r - first, out);
 }
 
 /* One behind the last rank whose input waits there. */
-static uint32_t tmp_of(const struct ct_env *env, uint32_t coll)
+static uint32_t one_shot_tmp_of(const struct ct_env *env, uint32_t coll)
 {
     const bool all = coll == CT_ALLREDUCE || coll == CT_REDUCE_SCATTER;
     if (all && env->me + 1 < env->n) {
         return env->n;
     }
-    return makes_room(env, coll) ? env->me + 1 : env->me;
+    return one_shot_makes_room(env, coll) ? env->me + 1 : env->me;
 }
 
 #define REDUCTION(COLL, name_, nblk_)                                                              \
@@ -113,7 +119,7 @@ static uint32_t tmp_of(const struct ct_env *env, uint32_t coll)
                                   struct ct_step *out)                                             \
     {                                                                                              \
         (void)lane;                                                                                \
-        return round_of(env, COLL, r, out);                                                        \
+        return one_shot_round_of(env, COLL, r, out);                                               \
     }                                                                                              \
     static uint32_t name_##_rounds(const struct ct_env *env, unsigned lane)                        \
     {                                                                                              \
@@ -122,7 +128,7 @@ static uint32_t tmp_of(const struct ct_env *env, uint32_t coll)
     }                                                                                              \
     static uint32_t name_##_tmp(const struct ct_env *env)                                          \
     {                                                                                              \
-        return tmp_of(env, COLL);                                                                  \
+        return one_shot_tmp_of(env, COLL);                                                         \
     }                                                                                              \
     const struct ct_algo ct_algo_one_shot_##name_ = {                                              \
         .name = "one_shot",                                                                        \
@@ -143,14 +149,14 @@ REDUCTION(CT_REDUCE_SCATTER, reduce_scatter, ct_algo_nblk_ranks)
 REDUCTION(CT_SCAN, scan, ct_algo_nblk_one)
 REDUCTION(CT_EXSCAN, exscan, ct_algo_nblk_one)
 
-static uint32_t barrier_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t one_shot_barrier_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
-    return exchange_rounds(env);
+    return one_shot_exchange_rounds(env);
 }
 
-static unsigned barrier_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                              struct ct_step *out)
+static unsigned one_shot_barrier_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                       struct ct_step *out)
 {
     struct ct_slice nothing = ct_algo_run(CT_TMP, 0, 0);
     unsigned        steps = 0;
@@ -171,7 +177,7 @@ const struct ct_algo ct_algo_one_shot_barrier = {
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_one,
-    .rounds = barrier_rounds,
+    .rounds = one_shot_barrier_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = barrier_round,
+    .round = one_shot_barrier_round,
 };

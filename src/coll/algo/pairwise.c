@@ -22,14 +22,14 @@
  */
 #include "coll/algo/step.h"
 
-static uint32_t rounds(const struct ct_env *env, unsigned lane)
+static uint32_t pairwise_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return env->n == 1 ? 1 : env->n - 1;
 }
 
-static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
-                            struct ct_step *out)
+static unsigned pairwise_round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
+                                     struct ct_step *out)
 {
     (void)lane;
     if (env->n == 1) {
@@ -45,17 +45,17 @@ static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
     return 2;
 }
 
-static uint32_t allreduce_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t pairwise_allreduce_rounds(const struct ct_env *env, unsigned lane)
 {
-    return env->n == 1 ? 1 : 2 * rounds(env, lane);
+    return env->n == 1 ? 1 : 2 * pairwise_rounds(env, lane);
 }
 
-static unsigned allreduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                                struct ct_step *out)
+static unsigned pairwise_allreduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                         struct ct_step *out)
 {
-    const uint32_t half = rounds(env, lane);
+    const uint32_t half = pairwise_rounds(env, lane);
     if (r < half) {
-        return round_steps(env, lane, r, out);
+        return pairwise_round_steps(env, lane, r, out);
     }
     const uint32_t  d = r - half + 1, from = ct_algo_sub(env->me, d, env->n);
     struct ct_slice mine = ct_algo_block(CT_RECV, env->me);
@@ -78,7 +78,7 @@ static uint32_t ordered_tmp(const struct ct_env *env)
     return env->me > 0 && env->me + 1 < env->n ? 1 : 0;
 }
 
-static unsigned join(const struct ct_env *env, struct ct_step *out)
+static unsigned pairwise_join(const struct ct_env *env, struct ct_step *out)
 {
     struct ct_slice own = ct_algo_block(CT_SEND, env->me), saved = ct_algo_block(CT_TMP, 0);
     *out = (struct ct_step){.act = CT_OP,
@@ -95,15 +95,15 @@ static unsigned ordered_round(const struct ct_env *env, unsigned lane, uint32_t 
     struct ct_slice sum = ct_algo_block(CT_RECV, env->me), saved = ct_algo_block(CT_TMP, 0);
     unsigned        k = 0;
     if (env->n > 1 && r == env->n - 1) {
-        return join(env, out);
+        return pairwise_join(env, out);
     }
     if (env->n == 1 || r != env->me) {
-        return round_steps(env, lane, r, out);
+        return pairwise_round_steps(env, lane, r, out);
     }
     if (env->me > 0) {
         out[k++] = ct_algo_copy(saved, sum);
     }
-    k += round_steps(env, lane, r, out + k);
+    k += pairwise_round_steps(env, lane, r, out + k);
     out[k - 1] = ct_algo_rx(env->n - 1, sum);
     return k;
 }
@@ -117,9 +117,9 @@ const struct ct_algo ct_algo_pairwise_reduce_scatter = {
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_commutative,
     .nblk = ct_algo_nblk_ranks,
-    .rounds = rounds,
+    .rounds = pairwise_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = round_steps,
+    .round = pairwise_round_steps,
 };
 
 const struct ct_algo ct_algo_ordered_pairwise_reduce_scatter = {
@@ -146,7 +146,7 @@ const struct ct_algo ct_algo_pairwise_allreduce = {
     .txlag = 1,
     .fits = ct_algo_fits_commutative,
     .nblk = ct_algo_nblk_ranks,
-    .rounds = allreduce_rounds,
+    .rounds = pairwise_allreduce_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = allreduce_round,
+    .round = pairwise_allreduce_round,
 };

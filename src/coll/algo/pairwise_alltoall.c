@@ -12,14 +12,14 @@
  */
 #include "coll/algo/step.h"
 
-static uint32_t rounds(const struct ct_env *env, unsigned lane)
+static uint32_t pairwise_alltoall_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return env->n == 1 ? 1 : env->n - 1;
 }
 
-static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
-                            struct ct_step *out)
+static unsigned pairwise_alltoall_round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
+                                              struct ct_step *out)
 {
     uint32_t n = env->n, to = ct_algo_add(env->me, r + 1, n), from = ct_algo_sub(env->me, r + 1, n);
     unsigned k = r == 0 ? ct_algo_copy_own(env, env->me, out) : 0;
@@ -46,7 +46,7 @@ const struct ct_algo ct_algo_pairwise_alltoall = {
     .txlag = 1,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_ranks,
-    .rounds = rounds,
+    .rounds = pairwise_alltoall_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = round_steps,
+    .round = pairwise_alltoall_round_steps,
 };

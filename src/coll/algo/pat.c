@@ -25,15 +25,15 @@
 #include "coll/algo/step.h"
 
 /* Blocks of the owners `o` ranks back, o + stride, and so on: reps of them. */
-static struct ct_slice owned(const struct ct_env *env, enum ct_buf buf, uint32_t o, uint32_t stride,
-                             uint32_t reps)
+static struct ct_slice pat_owned(const struct ct_env *env, enum ct_buf buf, uint32_t o,
+                                 uint32_t stride, uint32_t reps)
 {
     return ct_algo_every(buf, ct_algo_sub(env->me, o, env->n), ct_algo_sub(0, stride, env->n),
                          reps);
 }
 
 /* How many of o, o + stride, ... are below n. */
-static uint32_t count(uint32_t n, uint32_t o, uint32_t stride)
+static uint32_t pat_count(uint32_t n, uint32_t o, uint32_t stride)
 {
     return (n - 1 - o) / stride + 1;
 }
@@ -49,17 +49,17 @@ static uint32_t allgather_rounds(const struct ct_env *env, unsigned lane)
     return env->n == 1 ? 1 : ct_algo_log2_up(env->n);
 }
 
-static unsigned allgather_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                                struct ct_step *out)
+static unsigned pat_allgather_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                    struct ct_step *out)
 {
     unsigned k = r == 0 ? ct_algo_copy_own(env, env->me, out) : 0;
     if (env->n == 1) {
         return k;
     }
-    uint32_t        d = 1u << (allgather_rounds(env, lane) - 1 - r), reps = count(env->n, d, 2 * d);
-    struct ct_slice src = owned(env, CT_RECV, 0, 2 * d, reps);
+    uint32_t d = 1u << (allgather_rounds(env, lane) - 1 - r), reps = pat_count(env->n, d, 2 * d);
+    struct ct_slice src = pat_owned(env, CT_RECV, 0, 2 * d, reps);
     out[k++] = ct_algo_tx(ct_algo_add(env->me, d, env->n), src, src);
-    out[k++] = ct_algo_rx(ct_algo_sub(env->me, d, env->n), owned(env, CT_RECV, d, 2 * d, reps));
+    out[k++] = ct_algo_rx(ct_algo_sub(env->me, d, env->n), pat_owned(env, CT_RECV, d, 2 * d, reps));
     return k;
 }
 
@@ -70,55 +70,56 @@ struct shape {
     uint32_t parts;       /* H */
 };
 
-static struct shape shape_of(const struct ct_env *env)
+static struct shape pat_shape_of(const struct ct_env *env)
 {
     uint32_t levels = (31u - (uint32_t)__builtin_clz(env->n)) / 2;
-    return (struct shape){1u << levels, levels, count(env->n, 0, 1u << levels)};
+    return (struct shape){1u << levels, levels, pat_count(env->n, 0, 1u << levels)};
 }
 
-static uint32_t rounds(const struct ct_env *env, unsigned lane)
+static uint32_t pat_rounds(const struct ct_env *env, unsigned lane)
 {
-    struct shape s = shape_of(env);
+    struct shape s = pat_shape_of(env);
     (void)lane;
     return env->n == 1 ? 1 : s.low - 1 + ct_algo_log2_up(s.parts);
 }
 
 /* A low offset's sums lie together, by parts; there is one such row for each lowest bit, 0 having
  * the last. Without low offsets there are but the sums of even parts. */
-static uint32_t tmp(const struct ct_env *env)
+static uint32_t pat_tmp(const struct ct_env *env)
 {
-    struct shape s = shape_of(env);
+    struct shape s = pat_shape_of(env);
     return s.levels > 0 ? s.levels * s.parts : s.parts > 2 ? (s.parts + 1) / 2 : 0;
 }
 
-static struct ct_slice row(struct shape s, uint32_t o, uint32_t first, uint32_t run)
+static struct ct_slice pat_row(struct shape s, uint32_t o, uint32_t first, uint32_t run)
 {
     uint32_t level = o == 0 ? s.levels : (uint32_t)__builtin_ctz(o);
     return ct_algo_run(CT_TMP, (level - 1) * s.parts + first, run);
 }
 
 /* Low offset x goes to x - b, in every part. The last part may have x - b, but not x. */
-static unsigned climb(const struct ct_env *env, struct shape s, uint32_t x, struct ct_step *out)
+static unsigned pat_climb(const struct ct_env *env, struct shape s, uint32_t x, struct ct_step *out)
 {
-    uint32_t        b = low_bit(x), o = x - b, parts = count(env->n, x, s.low);
-    uint32_t        all = count(env->n, o, s.low);
+    uint32_t        b = low_bit(x), o = x - b, parts = pat_count(env->n, x, s.low);
+    uint32_t        all = pat_count(env->n, o, s.low);
     bool            first = b * 2 == (o == 0 ? s.low : low_bit(o)); /* of o's children */
-    struct ct_slice theirs = owned(env, CT_SEND, x, s.low, parts);
-    struct ct_slice mine = owned(env, CT_SEND, o, s.low, parts);
+    struct ct_slice theirs = pat_owned(env, CT_SEND, x, s.low, parts);
+    struct ct_slice mine = pat_owned(env, CT_SEND, o, s.low, parts);
     unsigned        k = 0;
 
     if (first && all > parts) {
-        out[k++] = ct_algo_copy(row(s, o, parts, 1), owned(env, CT_SEND, o + parts * s.low, 0, 1));
+        out[k++] =
+            ct_algo_copy(pat_row(s, o, parts, 1), pat_owned(env, CT_SEND, o + parts * s.low, 0, 1));
     }
-    out[k++] =
-        ct_algo_tx(ct_algo_sub(env->me, b, env->n), b == 1 ? theirs : row(s, x, 0, parts), theirs);
-    out[k++] = ct_algo_rx_sum(ct_algo_add(env->me, b, env->n), row(s, o, 0, parts),
-                              first ? mine : row(s, o, 0, parts), mine, 0);
+    out[k++] = ct_algo_tx(ct_algo_sub(env->me, b, env->n),
+                          b == 1 ? theirs : pat_row(s, x, 0, parts), theirs);
+    out[k++] = ct_algo_rx_sum(ct_algo_add(env->me, b, env->n), pat_row(s, o, 0, parts),
+                              first ? mine : pat_row(s, o, 0, parts), mine, 0);
     return k;
 }
 
 /* Where the sums of parts h, h + stride, ... lie. */
-static struct ct_slice sums(struct shape s, uint32_t h, uint32_t stride, uint32_t reps)
+static struct ct_slice pat_sums(struct shape s, uint32_t h, uint32_t stride, uint32_t reps)
 {
     bool     odd = s.levels > 0;
     uint32_t at = odd ? (s.levels - 1) * s.parts + h : h / 2;
@@ -126,35 +127,36 @@ static struct ct_slice sums(struct shape s, uint32_t h, uint32_t stride, uint32_
 }
 
 /* Parts h with lowest bit b go to h - b. */
-static unsigned join(const struct ct_env *env, struct shape s, uint32_t b, struct ct_step *out)
+static unsigned pat_join(const struct ct_env *env, struct shape s, uint32_t b, struct ct_step *out)
 {
-    uint32_t        way = b * s.low, reps = count(s.parts, b, 2 * b);
+    uint32_t        way = b * s.low, reps = pat_count(s.parts, b, 2 * b);
     bool            first = s.levels == 0 && b == 1, last = 2 * b >= s.parts;
-    struct ct_slice theirs = owned(env, CT_SEND, way, 2 * way, reps);
-    struct ct_slice mine = owned(env, CT_SEND, 0, 2 * way, reps);
-    struct ct_slice own = ct_algo_block(CT_RECV, env->me), here = sums(s, 0, 2 * b, reps);
+    struct ct_slice theirs = pat_owned(env, CT_SEND, way, 2 * way, reps);
+    struct ct_slice mine = pat_owned(env, CT_SEND, 0, 2 * way, reps);
+    struct ct_slice own = ct_algo_block(CT_RECV, env->me), here = pat_sums(s, 0, 2 * b, reps);
     unsigned        k = 0;
 
     if (first && s.parts % 2 == 1) {
-        out[k++] = ct_algo_copy(sums(s, s.parts - 1, 2, 1), owned(env, CT_SEND, s.parts - 1, 0, 1));
+        out[k++] = ct_algo_copy(pat_sums(s, s.parts - 1, 2, 1),
+                                pat_owned(env, CT_SEND, s.parts - 1, 0, 1));
     }
     out[k++] = ct_algo_tx(ct_algo_sub(env->me, way, env->n),
-                          first ? theirs : sums(s, b, 2 * b, reps), theirs);
+                          first ? theirs : pat_sums(s, b, 2 * b, reps), theirs);
     out[k++] = ct_algo_rx_sum(ct_algo_add(env->me, way, env->n), last ? own : here,
                               first ? mine : here, mine, 0);
     return k;
 }
 
-static unsigned reduce_scatter_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                                     struct ct_step *out)
+static unsigned pat_reduce_scatter_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                         struct ct_step *out)
 {
     (void)lane;
     if (env->n == 1) {
         return ct_algo_copy_own(env, 0, out);
     }
-    const struct shape s = shape_of(env);
-    return r < s.low - 1 ? climb(env, s, s.low - 1 - r, out)
-                         : join(env, s, 1u << (r - (s.low - 1)), out);
+    const struct shape s = pat_shape_of(env);
+    return r < s.low - 1 ? pat_climb(env, s, s.low - 1 - r, out)
+                         : pat_join(env, s, 1u << (r - (s.low - 1)), out);
 }
 
 /* txlag: each block of RECV is written once. */
@@ -169,7 +171,7 @@ const struct ct_algo ct_algo_pat_allgather = {
     .nblk = ct_algo_nblk_ranks,
     .rounds = allgather_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = allgather_round,
+    .round = pat_allgather_round,
 };
 
 /* txlag: a row of lowest bit b is sent, and filled again 3 b / 2 rounds later; b is at least 2. */
@@ -182,7 +184,7 @@ const struct ct_algo ct_algo_pat_reduce_scatter = {
     .txlag = 3,
     .fits = ct_algo_fits_commutative,
     .nblk = ct_algo_nblk_ranks,
-    .rounds = rounds,
-    .tmp = tmp,
-    .round = reduce_scatter_round,
+    .rounds = pat_rounds,
+    .tmp = pat_tmp,
+    .round = pat_reduce_scatter_round,
 };

@@ -28,7 +28,7 @@
 #include "coll/algo/fold.h"
 
 /* What vrank `vrank` holds after j exchanges: bit i of the vrank has chosen half of what i left. */
-static struct ct_slice part(struct ct_fold f, uint32_t vrank, uint32_t j)
+static struct ct_slice rabenseifner_part(struct ct_fold f, uint32_t vrank, uint32_t j)
 {
     uint32_t at = 0, p = 1u << f.k;
     for (uint32_t i = 0; i < j; i++) {
@@ -39,21 +39,21 @@ static struct ct_slice part(struct ct_fold f, uint32_t vrank, uint32_t j)
 
 /* What a rank needs scratch for, if it sums up there: all blocks in a pair, else those that its
  * first exchange leaves. */
-static struct ct_slice summed(const struct ct_env *env, struct ct_fold f)
+static struct ct_slice rabenseifner_summed(const struct ct_env *env, struct ct_fold f)
 {
-    return part(f, ct_fold_vrank(f, env->me), ct_fold_in_pair(f, env->me) ? 0 : 1);
+    return rabenseifner_part(f, ct_fold_vrank(f, env->me), ct_fold_in_pair(f, env->me) ? 0 : 1);
 }
 
 /* Where blocks lie that are summed up in `buf`. */
-static struct ct_slice place(const struct ct_env *env, struct ct_fold f, enum ct_buf buf,
-                             struct ct_slice blocks)
+static struct ct_slice rabenseifner_place(const struct ct_env *env, struct ct_fold f,
+                                          enum ct_buf buf, struct ct_slice blocks)
 {
-    return ct_algo_kept(buf, blocks, summed(env, f).at);
+    return ct_algo_kept(buf, blocks, rabenseifner_summed(env, f).at);
 }
 
 /* Exchange j of the halving; sums go to `to`, where all but the first find them. */
-static unsigned halve(const struct ct_env *env, struct ct_fold f, uint32_t j, enum ct_buf to,
-                      struct ct_step *out)
+static unsigned rabenseifner_halve(const struct ct_env *env, struct ct_fold f, uint32_t j,
+                                   enum ct_buf to, struct ct_step *out)
 {
     uint32_t vrank = ct_fold_vrank(f, env->me), other = vrank ^ 1u << j;
     uint32_t peer = ct_fold_rank(f, other);
@@ -61,26 +61,28 @@ static unsigned halve(const struct ct_env *env, struct ct_fold f, uint32_t j, en
         return 0;
     }
     enum ct_buf     from = j > 0 || ct_fold_in_pair(f, env->me) ? to : CT_SEND;
-    struct ct_slice theirs = part(f, other, j + 1), mine = part(f, vrank, j + 1);
-    out[0] = ct_algo_tx(peer, place(env, f, from, theirs), theirs);
-    out[1] = ct_algo_rx_sum(peer, place(env, f, to, mine), place(env, f, from, mine), mine,
-                            other > vrank ? CT_SWAP : 0);
+    struct ct_slice theirs = rabenseifner_part(f, other, j + 1),
+                    mine = rabenseifner_part(f, vrank, j + 1);
+    out[0] = ct_algo_tx(peer, rabenseifner_place(env, f, from, theirs), theirs);
+    out[1] =
+        ct_algo_rx_sum(peer, rabenseifner_place(env, f, to, mine),
+                       rabenseifner_place(env, f, from, mine), mine, other > vrank ? CT_SWAP : 0);
     return 2;
 }
 
-static struct ct_slice whole(struct ct_fold f, enum ct_buf buf)
+static struct ct_slice rabenseifner_whole(struct ct_fold f, enum ct_buf buf)
 {
     return ct_algo_run(buf, 0, 1u << f.k);
 }
 
-static uint32_t nblk(const struct ct_env *env)
+static uint32_t rabenseifner_nblk(const struct ct_env *env)
 {
     return 1u << ct_fold_of(env->n).k;
 }
 
 /* ---- allreduce ------------------------------------------------------------------------------- */
 
-static uint32_t allreduce_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t rabenseifner_allreduce_rounds(const struct ct_env *env, unsigned lane)
 {
     struct ct_fold f = ct_fold_of(env->n);
     (void)lane;
@@ -88,7 +90,8 @@ static uint32_t allreduce_rounds(const struct ct_env *env, unsigned lane)
 }
 
 /* Takes back exchange j: both have then what they had before it, summed up. */
-static unsigned rejoin(const struct ct_env *env, struct ct_fold f, uint32_t j, struct ct_step *out)
+static unsigned rabenseifner_rejoin(const struct ct_env *env, struct ct_fold f, uint32_t j,
+                                    struct ct_step *out)
 {
     uint32_t vrank = ct_fold_vrank(f, env->me), other = vrank ^ 1u << j;
     uint32_t peer = ct_fold_rank(f, other);
@@ -96,14 +99,14 @@ static unsigned rejoin(const struct ct_env *env, struct ct_fold f, uint32_t j, s
     if (ct_fold_sits_out(f, env->me)) {
         return 0;
     }
-    struct ct_slice mine = ct_algo_in(CT_RECV, part(f, vrank, j + 1));
+    struct ct_slice mine = ct_algo_in(CT_RECV, rabenseifner_part(f, vrank, j + 1));
     out[0] = ct_algo_tx(peer, mine, mine);
-    out[1] = ct_algo_rx(peer, ct_algo_in(CT_RECV, part(f, other, j + 1)));
+    out[1] = ct_algo_rx(peer, ct_algo_in(CT_RECV, rabenseifner_part(f, other, j + 1)));
     return 2;
 }
 
-static unsigned allreduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                                struct ct_step *out)
+static unsigned rabenseifner_allreduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                             struct ct_step *out)
 {
     struct ct_fold f = ct_fold_of(env->n);
     (void)lane;
@@ -111,13 +114,14 @@ static unsigned allreduce_round(const struct ct_env *env, unsigned lane, uint32_
         return ct_algo_copy_own(env, 0, out);
     }
     if (f.pairs > 0 && r == 0) {
-        return ct_fold_round(env, f, whole(f, CT_SEND), CT_RECV, out);
+        return ct_fold_round(env, f, rabenseifner_whole(f, CT_SEND), CT_RECV, out);
     }
     r -= f.pairs > 0 ? 1 : 0;
     if (r == 2 * f.k) {
-        return ct_fold_back(env, f, whole(f, CT_RECV), out);
+        return ct_fold_back(env, f, rabenseifner_whole(f, CT_RECV), out);
     }
-    return r < f.k ? halve(env, f, r, CT_RECV, out) : rejoin(env, f, 2 * f.k - 1 - r, out);
+    return r < f.k ? rabenseifner_halve(env, f, r, CT_RECV, out)
+                   : rabenseifner_rejoin(env, f, 2 * f.k - 1 - r, out);
 }
 
 /* ---- reduce ---------------------------------------------------------------------------------- */
@@ -127,18 +131,18 @@ static struct ct_fold reduce_fold(const struct ct_env *env)
     return ct_fold_with(env->n, env->root);
 }
 
-static uint32_t reduce_rounds(const struct ct_env *env, unsigned lane)
+static uint32_t rabenseifner_reduce_rounds(const struct ct_env *env, unsigned lane)
 {
     struct ct_fold f = reduce_fold(env);
     (void)lane;
     return env->n == 1 ? 1 : 2 * f.k + (f.pairs > 0 ? 1 : 0);
 }
 
-static uint32_t reduce_tmp(const struct ct_env *env)
+static uint32_t rabenseifner_reduce_tmp(const struct ct_env *env)
 {
     struct ct_fold f = reduce_fold(env);
     bool           none = env->n == 1 || env->me == env->root || ct_fold_sits_out(f, env->me);
-    return none ? 0 : summed(env, f).run;
+    return none ? 0 : rabenseifner_summed(env, f).run;
 }
 
 /* How far from the root in exchanges a rank is: it sends its part up when the highest bit set of
@@ -148,23 +152,23 @@ static uint32_t way_up(const struct ct_env *env, struct ct_fold f)
     return ct_fold_vrank(f, env->me) ^ ct_fold_vrank(f, env->root);
 }
 
-static unsigned gather(const struct ct_env *env, struct ct_fold f, uint32_t j, enum ct_buf sum,
-                       struct ct_step *out)
+static unsigned rabenseifner_gather(const struct ct_env *env, struct ct_fold f, uint32_t j,
+                                    enum ct_buf sum, struct ct_step *out)
 {
     uint32_t way = way_up(env, f) >> j, vrank = ct_fold_vrank(f, env->me), other = vrank ^ 1u << j;
 
     if (way > 1 || ct_fold_sits_out(f, env->me)) {
         return 0;
     }
-    struct ct_slice blocks = part(f, way == 1 ? vrank : other, j + 1);
-    struct ct_slice there = place(env, f, sum, blocks);
+    struct ct_slice blocks = rabenseifner_part(f, way == 1 ? vrank : other, j + 1);
+    struct ct_slice there = rabenseifner_place(env, f, sum, blocks);
     *out = way == 1 ? ct_algo_tx(ct_fold_rank(f, other), there, blocks)
                     : ct_algo_rx_named(ct_fold_rank(f, other), there, blocks);
     return 1;
 }
 
-static unsigned reduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                             struct ct_step *out)
+static unsigned rabenseifner_reduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                          struct ct_step *out)
 {
     struct ct_fold f = reduce_fold(env);
     enum ct_buf    sum = env->me == env->root ? CT_RECV : CT_TMP;
@@ -173,13 +177,13 @@ static unsigned reduce_round(const struct ct_env *env, unsigned lane, uint32_t r
         return ct_algo_copy_own(env, 0, out);
     }
     if (f.pairs > 0 && r == 0) {
-        return ct_fold_round(env, f, whole(f, CT_SEND), sum, out);
+        return ct_fold_round(env, f, rabenseifner_whole(f, CT_SEND), sum, out);
     }
     r -= f.pairs > 0 ? 1 : 0;
     if (r >= f.k) {
-        return gather(env, f, 2 * f.k - 1 - r, sum, out);
+        return rabenseifner_gather(env, f, 2 * f.k - 1 - r, sum, out);
     }
-    return halve(env, f, r, sum, out);
+    return rabenseifner_halve(env, f, r, sum, out);
 }
 
 /* txlag: the last exchange of the halving sends what the next round gets back. */
@@ -191,10 +195,10 @@ const struct ct_algo ct_algo_rabenseifner_allreduce = {
     .rxlag = 1,
     .txlag = 1,
     .fits = ct_algo_fits_all,
-    .nblk = nblk,
-    .rounds = allreduce_rounds,
+    .nblk = rabenseifner_nblk,
+    .rounds = rabenseifner_allreduce_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = allreduce_round,
+    .round = rabenseifner_allreduce_round,
 };
 
 /* txlag: the same at the root. */
@@ -206,8 +210,8 @@ const struct ct_algo ct_algo_rabenseifner_reduce = {
     .rxlag = 1,
     .txlag = 1,
     .fits = ct_algo_fits_all,
-    .nblk = nblk,
-    .rounds = reduce_rounds,
-    .tmp = reduce_tmp,
-    .round = reduce_round,
+    .nblk = rabenseifner_nblk,
+    .rounds = rabenseifner_reduce_rounds,
+    .tmp = rabenseifner_reduce_tmp,
+    .round = rabenseifner_reduce_round,
 };

@@ -47,8 +47,8 @@ static struct ct_blockmap own_rail(const struct ct_env *env)
 
 /* The vector is cut into a part for each rail, and these as the rail's algorithm wants it. In place
  * nothing is sent from the own part, which alone is written in the first stage. */
-static unsigned allreduce_stages(const struct ct_compose *c, const struct ct_env *env,
-                                 struct ct_stage *s)
+static unsigned rail_allreduce_stages(const struct ct_compose *c, const struct ct_env *env,
+                                      struct ct_stage *s)
 {
     const struct ct_levels *l = env->levels;
     uint32_t                part = env->nblk / l->sizes[0];
@@ -62,8 +62,8 @@ static unsigned allreduce_stages(const struct ct_compose *c, const struct ct_env
     return 3;
 }
 
-static unsigned allgather_stages(const struct ct_compose *c, const struct ct_env *env,
-                                 struct ct_stage *s)
+static unsigned rail_allgather_stages(const struct ct_compose *c, const struct ct_env *env,
+                                      struct ct_stage *s)
 {
     s[0] = ct_stage_middle(c, env, CT_RAIL);
     s[0].map = own_rail(env);
@@ -112,7 +112,7 @@ static const struct ct_compose rail_recursive_doubling_allreduce_parts = {
     .first = &ct_algo_pairwise_reduce_scatter,
     .middle = &ct_algo_recursive_doubling_allreduce,
     .last = &ct_algo_linear_allgather,
-    .stages = allreduce_stages,
+    .stages = rail_allreduce_stages,
     .even = true,
 };
 
@@ -121,7 +121,7 @@ static const struct ct_compose rail_ring_allreduce_parts = {
     .first = &ct_algo_pairwise_reduce_scatter,
     .middle = &ct_algo_ring_allreduce,
     .last = &ct_algo_linear_allgather,
-    .stages = allreduce_stages,
+    .stages = rail_allreduce_stages,
     .even = true,
 };
 
@@ -129,7 +129,7 @@ static const struct ct_compose rail_bruck_allgather_parts = {
     .self = &ct_algo_rail_bruck_allgather,
     .middle = &ct_algo_bruck_allgather,
     .last = &ct_algo_linear_allgather,
-    .stages = allgather_stages,
+    .stages = rail_allgather_stages,
     .even = true,
 };
 
@@ -137,7 +137,7 @@ static const struct ct_compose rail_ring_allgather_parts = {
     .self = &ct_algo_rail_ring_allgather,
     .middle = &ct_algo_ring_allgather,
     .last = &ct_algo_linear_allgather,
-    .stages = allgather_stages,
+    .stages = rail_allgather_stages,
     .even = true,
 };
 

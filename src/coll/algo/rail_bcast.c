@@ -28,8 +28,8 @@ static uint32_t gather_rounds(const struct ct_env *env, unsigned lane)
     return ct_algo_linear_allgather.rounds(env, lane);
 }
 
-static unsigned gather_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                             struct ct_step *out)
+static unsigned rail_bcast_gather_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                        struct ct_step *out)
 {
     const unsigned n = ct_algo_linear_allgather.round(env, lane, r, out);
     unsigned       kept = 0;
@@ -53,15 +53,15 @@ static const struct ct_algo gather_but_root = {
     .nblk = ct_algo_nblk_ranks,
     .rounds = gather_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = gather_round,
+    .round = rail_bcast_gather_round,
 };
 
 /* ---- the pattern ----------------------------------------------------------------------------- */
 
 /* The vector is cut into a part for each rail, and these as the rail's algorithm wants it. There is
  * no SEND: all that is sent lies in RECV. */
-static unsigned bcast_stages(const struct ct_compose *c, const struct ct_env *env,
-                             struct ct_stage *s)
+static unsigned rail_bcast_stages(const struct ct_compose *c, const struct ct_env *env,
+                                  struct ct_stage *s)
 {
     const struct ct_levels *l = env->levels;
     const uint32_t          part = env->nblk / l->sizes[0];
@@ -84,7 +84,7 @@ static const struct ct_compose rail_binomial_bcast_parts = {
     .first = &ct_algo_linear_scatter,
     .middle = &ct_algo_knomial_bcast,
     .last = &gather_but_root,
-    .stages = bcast_stages,
+    .stages = rail_bcast_stages,
     .even = true,
 };
 
@@ -93,7 +93,7 @@ static const struct ct_compose rail_chain_bcast_parts = {
     .first = &ct_algo_linear_scatter,
     .middle = &ct_algo_chain_bcast,
     .last = &gather_but_root,
-    .stages = bcast_stages,
+    .stages = rail_bcast_stages,
     .even = true,
 };
 

@@ -24,19 +24,19 @@
 #include "coll/algo/step.h"
 
 /* The rank, and the block, k places upstream of this rank: where data of k rounds ago came from. */
-static uint32_t upstream(const struct ct_env *env, unsigned lane, uint32_t k)
+static uint32_t ring_upstream(const struct ct_env *env, unsigned lane, uint32_t k)
 {
     return lane == 0 ? ct_algo_sub(env->me, k, env->n) : ct_algo_add(env->me, k, env->n);
 }
 
-static uint32_t next(const struct ct_env *env, unsigned lane)
+static uint32_t ring_next(const struct ct_env *env, unsigned lane)
 {
-    return upstream(env, lane, env->n - 1);
+    return ring_upstream(env, lane, env->n - 1);
 }
 
-static uint32_t prev(const struct ct_env *env, unsigned lane)
+static uint32_t ring_prev(const struct ct_env *env, unsigned lane)
 {
-    return upstream(env, lane, 1);
+    return ring_upstream(env, lane, 1);
 }
 
 static uint32_t once_around(const struct ct_env *env, unsigned lane)
@@ -51,19 +51,20 @@ static uint32_t twice_around(const struct ct_env *env, unsigned lane)
     return env->n == 1 ? 1 : 2 * (env->n - 1);
 }
 
-static unsigned allreduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                                struct ct_step *out)
+static unsigned ring_allreduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                     struct ct_step *out)
 {
     if (env->n == 1) {
         return ct_algo_copy_own(env, 0, out);
     }
-    uint32_t        tx = upstream(env, lane, r), rx = upstream(env, lane, r + 1);
+    uint32_t        tx = ring_upstream(env, lane, r), rx = ring_upstream(env, lane, r + 1);
     struct ct_slice src = ct_algo_block(r == 0 ? CT_SEND : CT_RECV, tx);
     struct ct_slice dst = ct_algo_block(CT_RECV, rx);
 
-    out[0] = ct_algo_tx(next(env, lane), src, src);
-    out[1] = r < env->n - 1 ? ct_algo_rx_op(prev(env, lane), dst, ct_algo_block(CT_SEND, rx), 0)
-                            : ct_algo_rx(prev(env, lane), dst);
+    out[0] = ct_algo_tx(ring_next(env, lane), src, src);
+    out[1] = r < env->n - 1
+                 ? ct_algo_rx_op(ring_prev(env, lane), dst, ct_algo_block(CT_SEND, rx), 0)
+                 : ct_algo_rx(ring_prev(env, lane), dst);
     return 2;
 }
 
@@ -73,36 +74,36 @@ static uint32_t reduce_scatter_tmp(const struct ct_env *env)
     return env->n <= 2 ? 0 : env->n == 3 ? 1 : 2;
 }
 
-static unsigned reduce_scatter_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                                     struct ct_step *out)
+static unsigned ring_reduce_scatter_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                          struct ct_step *out)
 {
     if (env->n == 1) {
         return ct_algo_copy_own(env, 0, out);
     }
     bool            last = r == env->n - 2;
     uint32_t        tmp = reduce_scatter_tmp(env);
-    struct ct_slice tx = ct_algo_block(CT_SEND, upstream(env, lane, r + 1));
-    struct ct_slice rx = ct_algo_block(CT_SEND, upstream(env, lane, r + 2));
+    struct ct_slice tx = ct_algo_block(CT_SEND, ring_upstream(env, lane, r + 1));
+    struct ct_slice rx = ct_algo_block(CT_SEND, ring_upstream(env, lane, r + 2));
     struct ct_slice src = r == 0 ? tx : ct_algo_block(CT_TMP, (r - 1) % tmp);
     struct ct_slice dst = last ? ct_algo_block(CT_RECV, env->me) : ct_algo_block(CT_TMP, r % tmp);
 
-    out[0] = ct_algo_tx(next(env, lane), src, tx);
-    out[1] = ct_algo_rx_op(prev(env, lane), dst, rx, 0);
+    out[0] = ct_algo_tx(ring_next(env, lane), src, tx);
+    out[1] = ct_algo_rx_op(ring_prev(env, lane), dst, rx, 0);
     return 2;
 }
 
-static unsigned allgather_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                                struct ct_step *out)
+static unsigned ring_allgather_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                     struct ct_step *out)
 {
     unsigned k = r == 0 ? ct_algo_copy_own(env, env->me, out) : 0;
     if (env->n == 1) {
         return k;
     }
-    struct ct_slice src = ct_algo_block(r == 0 ? CT_SEND : CT_RECV, upstream(env, lane, r));
-    struct ct_slice dst = ct_algo_block(CT_RECV, upstream(env, lane, r + 1));
+    struct ct_slice src = ct_algo_block(r == 0 ? CT_SEND : CT_RECV, ring_upstream(env, lane, r));
+    struct ct_slice dst = ct_algo_block(CT_RECV, ring_upstream(env, lane, r + 1));
 
-    out[k++] = ct_algo_tx(next(env, lane), src, src);
-    out[k++] = ct_algo_rx(prev(env, lane), dst);
+    out[k++] = ct_algo_tx(ring_next(env, lane), src, src);
+    out[k++] = ct_algo_rx(ring_prev(env, lane), dst);
     return k;
 }
 
@@ -118,7 +119,7 @@ const struct ct_algo ct_algo_ring_allreduce = {
     .nblk = ct_algo_nblk_ranks,
     .rounds = twice_around,
     .tmp = ct_algo_tmp_none,
-    .round = allreduce_round,
+    .round = ring_allreduce_round,
 };
 
 const struct ct_algo ct_algo_ring_reduce_scatter = {
@@ -132,7 +133,7 @@ const struct ct_algo ct_algo_ring_reduce_scatter = {
     .nblk = ct_algo_nblk_ranks,
     .rounds = once_around,
     .tmp = reduce_scatter_tmp,
-    .round = reduce_scatter_round,
+    .round = ring_reduce_scatter_round,
 };
 
 /* txlag: each block of RECV is written once, so sends need never be waited for. */
@@ -147,7 +148,7 @@ const struct ct_algo ct_algo_ring_allgather = {
     .nblk = ct_algo_nblk_ranks,
     .rounds = once_around,
     .tmp = ct_algo_tmp_none,
-    .round = allgather_round,
+    .round = ring_allgather_round,
 };
 
 const struct ct_algo ct_algo_bidirectional_ring_allreduce = {
@@ -161,7 +162,7 @@ const struct ct_algo ct_algo_bidirectional_ring_allreduce = {
     .nblk = ct_algo_nblk_ranks,
     .rounds = twice_around,
     .tmp = ct_algo_tmp_none,
-    .round = allreduce_round,
+    .round = ring_allreduce_round,
 };
 
 const struct ct_algo ct_algo_bidirectional_ring_reduce_scatter = {
@@ -175,5 +176,5 @@ const struct ct_algo ct_algo_bidirectional_ring_reduce_scatter = {
     .nblk = ct_algo_nblk_ranks,
     .rounds = once_around,
     .tmp = reduce_scatter_tmp,
-    .round = reduce_scatter_round,
+    .round = ring_reduce_scatter_round,
 };

@@ -19,21 +19,21 @@
 
 extern const struct ct_algo ct_algo_ring_allgather;
 
-static uint32_t place_of(const struct ct_env *env)
+static uint32_t scatter_allgather_place_of(const struct ct_env *env)
 {
     return ct_algo_sub(env->me, env->root, env->n);
 }
 
-static uint32_t rounds(const struct ct_env *env, unsigned lane)
+static uint32_t scatter_allgather_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return env->n == 1 ? 0 : ct_knomial_edges(env->n, env->radix) + env->n - 1;
 }
 
 /* i-th set of edges on the way down: a parent sends what is below the child. */
-static unsigned scatter(const struct ct_env *env, uint32_t i, struct ct_step *out)
+static unsigned scatter_allgather_scatter(const struct ct_env *env, uint32_t i, struct ct_step *out)
 {
-    uint32_t               edges = ct_knomial_edges(env->n, env->radix), place = place_of(env);
+    uint32_t edges = ct_knomial_edges(env->n, env->radix), place = scatter_allgather_place_of(env);
     struct ct_knomial_edge e = ct_knomial_edge_at(env->radix, edges - 1 - i);
     enum ct_role           role = ct_knomial_role(env, place, e);
     uint32_t               way = e.c * e.d, child = role == CT_PARENT ? place + way : place;
@@ -48,36 +48,37 @@ static unsigned scatter(const struct ct_env *env, uint32_t i, struct ct_step *ou
 }
 
 /* The ring brings each place the blocks before its own, down to those it has. */
-static bool needs(const struct ct_env *env, uint32_t place, uint32_t i)
+static bool scatter_allgather_needs(const struct ct_env *env, uint32_t place, uint32_t i)
 {
     return i < env->n - ct_knomial_below(env, place);
 }
 
-static unsigned around(const struct ct_env *env, uint32_t i, struct ct_step *out)
+static unsigned scatter_allgather_around(const struct ct_env *env, uint32_t i, struct ct_step *out)
 {
     struct ct_env  gather = *env;
     struct ct_step both[2];
-    uint32_t       place = place_of(env);
+    uint32_t       place = scatter_allgather_place_of(env);
     unsigned       k = 0;
 
     gather.inplace = true;
     (void)ct_algo_ring_allgather.round(&gather, 0, i, both);
-    if (needs(env, ct_algo_add(place, 1, env->n), i)) {
+    if (scatter_allgather_needs(env, ct_algo_add(place, 1, env->n), i)) {
         struct ct_slice block = ct_algo_in(CT_RECV, both[0].src);
         out[k++] = ct_algo_tx(both[0].peer, block, block);
     }
-    if (needs(env, place, i)) {
+    if (scatter_allgather_needs(env, place, i)) {
         out[k++] = ct_algo_rx(both[1].peer, both[1].dst);
     }
     return k;
 }
 
-static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
-                            struct ct_step *out)
+static unsigned scatter_allgather_round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
+                                              struct ct_step *out)
 {
     const uint32_t edges = ct_knomial_edges(env->n, env->radix);
     (void)lane;
-    return r < edges ? scatter(env, r, out) : around(env, r - edges, out);
+    return r < edges ? scatter_allgather_scatter(env, r, out)
+                     : scatter_allgather_around(env, r - edges, out);
 }
 
 /* txlag: each block of RECV is written once. */
@@ -90,7 +91,7 @@ const struct ct_algo ct_algo_scatter_allgather_bcast = {
     .txlag = CT_LAG_FREE,
     .fits = ct_algo_fits_all,
     .nblk = ct_algo_nblk_ranks,
-    .rounds = rounds,
+    .rounds = scatter_allgather_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = round_steps,
+    .round = scatter_allgather_round_steps,
 };

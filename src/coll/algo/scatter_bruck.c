@@ -23,7 +23,7 @@
 
 extern const struct ct_algo ct_algo_scatter_allgather_bcast;
 
-static bool fits(const struct ct_env *env)
+static bool scatter_bruck_fits(const struct ct_env *env)
 {
     return env->radix <= CT_MAX_STEPS / 2;
 }
@@ -33,7 +33,7 @@ static uint32_t scatter_rounds(const struct ct_env *env)
     return ct_knomial_edges(env->n, env->radix);
 }
 
-static uint32_t rounds(const struct ct_env *env, unsigned lane)
+static uint32_t scatter_bruck_rounds(const struct ct_env *env, unsigned lane)
 {
     (void)lane;
     return env->n == 1 ? 0 : scatter_rounds(env) + ct_algo_log_up(env->n, env->radix);
@@ -41,8 +41,8 @@ static uint32_t rounds(const struct ct_env *env, unsigned lane)
 
 /* What place `to` gets of the `many` blocks that are at a distance d from its own on: those that it
  * has not got by the scatter, which are from its own on, too. False: it has all. */
-static bool lacking(const struct ct_env *env, uint32_t to, uint32_t d, uint32_t many,
-                    struct ct_slice *out)
+static bool scatter_bruck_lacking(const struct ct_env *env, uint32_t to, uint32_t d, uint32_t many,
+                                  struct ct_slice *out)
 {
     const uint32_t has = ct_knomial_below(env, to), first = has > d ? has : d;
     if (first >= d + many) {
@@ -53,7 +53,7 @@ static bool lacking(const struct ct_env *env, uint32_t to, uint32_t d, uint32_t 
     return true;
 }
 
-static unsigned gather(const struct ct_env *env, uint32_t r, struct ct_step *out)
+static unsigned scatter_bruck_gather(const struct ct_env *env, uint32_t r, struct ct_step *out)
 {
     const uint32_t  n = env->n, held = ct_algo_power(env->radix, r);
     const uint32_t  place = ct_algo_sub(env->me, env->root, n);
@@ -62,22 +62,22 @@ static unsigned gather(const struct ct_env *env, uint32_t r, struct ct_step *out
 
     for (uint32_t c = 1; c < env->radix && c <= (n - 1) / held; c++) {
         const uint32_t d = c * held, many = held < n - d ? held : n - d;
-        if (lacking(env, ct_algo_sub(place, d, n), d, many, &blocks)) {
+        if (scatter_bruck_lacking(env, ct_algo_sub(place, d, n), d, many, &blocks)) {
             out[steps++] = ct_algo_tx(ct_algo_sub(env->me, d, n), blocks, blocks);
         }
-        if (lacking(env, place, d, many, &blocks)) {
+        if (scatter_bruck_lacking(env, place, d, many, &blocks)) {
             out[steps++] = ct_algo_rx(ct_algo_add(env->me, d, n), blocks);
         }
     }
     return steps;
 }
 
-static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
-                            struct ct_step *out)
+static unsigned scatter_bruck_round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
+                                          struct ct_step *out)
 {
     const uint32_t first = scatter_rounds(env);
     return r < first ? ct_algo_scatter_allgather_bcast.round(env, lane, r, out)
-                     : gather(env, r - first, out);
+                     : scatter_bruck_gather(env, r - first, out);
 }
 
 /* txlag: each block of RECV is written once. */
@@ -88,9 +88,9 @@ const struct ct_algo ct_algo_scatter_bruck_bcast = {
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,
-    .fits = fits,
+    .fits = scatter_bruck_fits,
     .nblk = ct_algo_nblk_ranks,
-    .rounds = rounds,
+    .rounds = scatter_bruck_rounds,
     .tmp = ct_algo_tmp_none,
-    .round = round_steps,
+    .round = scatter_bruck_round_steps,
 };

@@ -22,7 +22,7 @@ static inline struct ct_slice ct_algo_every(enum ct_buf buf, uint32_t at, uint32
         .buf = (uint8_t)buf, .at = at, .run = 1, .stride = stride, .reps = reps};
 }
 
-/* The same blocks in another buffer. */
+/* The blocks of `s` in another buffer. */
 static inline struct ct_slice ct_algo_in(enum ct_buf buf, struct ct_slice s)
 {
     s.buf = (uint8_t)buf;
@@ -83,6 +83,21 @@ static inline unsigned ct_algo_copy_own(const struct ct_env *env, uint32_t at, s
     return 1;
 }
 
+/* The last round of a reduction whose result `sum` is at rank `from`: it goes to the root. */
+static inline unsigned ct_algo_last_hop(const struct ct_env *env, uint32_t from,
+                                        struct ct_slice sum, struct ct_step *out)
+{
+    if (env->me == env->root) {
+        *out = ct_algo_rx(from, sum);
+        return 1;
+    }
+    if (env->me == from) {
+        *out = ct_algo_tx(env->root, sum, sum);
+        return 1;
+    }
+    return 0;
+}
+
 /* (a + b) mod n and (a - b) mod n, for a < n and any b; mostly b < n, which needs no division. */
 static inline uint32_t ct_algo_add(uint32_t a, uint32_t b, uint32_t n)
 {
@@ -102,7 +117,7 @@ static inline uint32_t ct_algo_log2_up(uint32_t n)
     return n <= 1 ? 0 : 32u - (uint32_t)__builtin_clz(n - 1);
 }
 
-/* The same blocks of SEND in `buf`: in TMP, block `first` lies in place 0. */
+/* The blocks of SEND in `buf`; in TMP, block `first` lies in place 0. */
 static inline struct ct_slice ct_algo_kept(enum ct_buf buf, struct ct_slice s, uint32_t first)
 {
     s.buf = (uint8_t)buf;

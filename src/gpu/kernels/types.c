@@ -31,7 +31,7 @@ static const uint8_t type_of[CT_SCALAR_COUNT] = {
     [CT_SCALAR_LONG_INT] = CT_KERNEL_LONG_INT + 1,
 };
 
-static bool op_of(ctran_op_t op, enum ct_kernel_op *out)
+static bool types_op_of(ctran_op_t op, enum ct_kernel_op *out)
 {
     const struct {
         ctran_op_t        handle;
@@ -57,7 +57,7 @@ bool ct_kernel_reduction_of(ctran_op_t op, const struct ct_dtype *type,
                             struct ct_kernel_reduction *out)
 {
     const struct ct_op *known = ct_op_get(op);
-    if (known == NULL || !op_of(op, &out->op) || type_of[type->scalar] == 0 ||
+    if (known == NULL || !types_op_of(op, &out->op) || type_of[type->scalar] == 0 ||
         ct_op_kernel(known, type) == NULL) {
         return false;
     }

@@ -20,8 +20,8 @@ static void fill_ports(const struct ct_ib *t, struct ct_ib_cm *cm)
     }
 }
 
-static void fill(const struct ct_ib_peer *peer, struct ct_ib_cm *cm, enum ct_ib_cm_type type,
-                 uint8_t path, uint32_t epoch, uint8_t flags)
+static void ib_cm_fill(const struct ct_ib_peer *peer, struct ct_ib_cm *cm, enum ct_ib_cm_type type,
+                       uint8_t path, uint32_t epoch, uint8_t flags)
 {
     const struct ct_ib       *t = peer->t;
     const struct ct_ib_qpset *set = type == CT_IB_CM_SYNC ? peer->sets[path] : NULL;
@@ -50,7 +50,7 @@ static void fill(const struct ct_ib_peer *peer, struct ct_ib_cm *cm, enum ct_ib_
     ct_auth_tag(&t->key, cm, offsetof(struct ct_ib_cm, tag), cm->tag, sizeof cm->tag);
 }
 
-static struct ibv_ah *address(struct ct_ib_port *port, const struct ct_ib_where *to)
+static struct ibv_ah *ib_cm_address(struct ct_ib_port *port, const struct ct_ib_where *to)
 {
     struct ibv_ah_attr attr = {.dlid = to->lid,
                                .sl = (uint8_t)port->t->env.cfg->ib_service_level,
@@ -64,7 +64,7 @@ static struct ibv_ah *address(struct ct_ib_port *port, const struct ct_ib_where 
     return port->t->v->create_ah(port->pd, &attr);
 }
 
-static int free_slot(const struct ct_ib_port *port)
+static int ib_cm_free_slot(const struct ct_ib_port *port)
 {
     for (int i = 0; i < CT_IB_DATAGRAMS_OUT; i++) {
         if (port->ud_out[i].ah == NULL) {
@@ -86,14 +86,14 @@ void ct_ib_cm_send(struct ct_ib_peer *peer, enum ct_ib_cm_type type, uint8_t pat
     }
     struct ct_ib_port        *port = t->ports[local];
     const struct ct_ib_where *to = &peer->addr.ports[remote];
-    const int                 slot = free_slot(port);
-    struct ibv_ah            *ah = slot >= 0 ? address(port, to) : NULL;
+    const int                 slot = ib_cm_free_slot(port);
+    struct ibv_ah            *ah = slot >= 0 ? ib_cm_address(port, to) : NULL;
     if (ah == NULL) {
         return;
     }
     const size_t     bytes = CT_IB_GRH + sizeof(struct ct_ib_cm);
     struct ct_ib_cm *cm = (void *)(port->ud_bytes + (size_t)(CT_IB_DATAGRAMS + slot) * bytes);
-    fill(peer, cm, type, path, epoch, flags);
+    ib_cm_fill(peer, cm, type, path, epoch, flags);
     struct ibv_sge     sge = {(uintptr_t)cm, sizeof *cm, port->ud_mr->lkey};
     struct ibv_send_wr wr = {.wr_id = (uint64_t)slot,
                              .sg_list = &sge,
@@ -123,7 +123,7 @@ static bool is_sound(const struct ct_ib *t, const struct ct_ib_cm *cm)
 }
 
 /* A peer that has sent a datagram first. */
-static struct ct_ib_peer *meet(struct ct_ib *t, const struct ct_ib_cm *cm)
+static struct ct_ib_peer *ib_cm_meet(struct ct_ib *t, const struct ct_ib_cm *cm)
 {
     size_t            len;
     struct ct_ib_addr addr = {0};
@@ -143,7 +143,7 @@ static void learn_ports(struct ct_ib_peer *peer, const struct ct_ib_cm *cm)
     }
 }
 
-static void handle(struct ct_ib_peer *peer, const struct ct_ib_cm *cm)
+static void ib_cm_handle(struct ct_ib_peer *peer, const struct ct_ib_cm *cm)
 {
     learn_ports(peer, cm);
     peer->arrival_ns = peer->t->now();
@@ -178,9 +178,9 @@ void ct_ib_cm_take(struct ct_ib *t, const void *bytes, size_t len_bytes)
         return;
     }
     struct ct_ib_peer *peer = ct_ib_peer_find(t, cm.from);
-    peer = peer != NULL ? peer : meet(t, &cm);
+    peer = peer != NULL ? peer : ib_cm_meet(t, &cm);
     if (peer != NULL && peer->phase != CT_IB_OVER && !peer->left &&
         peer->addr.instance == cm.from_instance) {
-        handle(peer, &cm);
+        ib_cm_handle(peer, &cm);
     }
 }

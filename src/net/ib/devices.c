@@ -20,8 +20,8 @@ struct found {
     unsigned            n;
 };
 
-static bool is_active(const struct ct_ib *t, struct ibv_device *device, uint8_t *nports,
-                      bool up[256])
+static bool ib_devices_is_active(const struct ct_ib *t, struct ibv_device *device, uint8_t *nports,
+                                 bool up[256])
 {
     struct ibv_context    *ctx = t->v->open_device(device);
     struct ibv_device_attr attr;
@@ -46,7 +46,7 @@ static void list_ports(const struct ct_ib *t, struct ibv_device **list, bool onl
     for (; *list != NULL; list++) {
         bool    up[256] = {false};
         uint8_t nports = 0;
-        if (!is_active(t, *list, &nports, up)) {
+        if (!ib_devices_is_active(t, *list, &nports, up)) {
             continue;
         }
         for (unsigned p = 1; p <= nports && found->n < MOST; p++) {
@@ -62,7 +62,8 @@ static void list_ports(const struct ct_ib *t, struct ibv_device **list, bool onl
 }
 
 /* "mlx5_0", which is its first port, or "mlx5_0:2". */
-static const struct ct_ib_choice *find_port(const struct found *found, const char *name, size_t len)
+static const struct ct_ib_choice *ib_devices_find_port(const struct found *found, const char *name,
+                                                       size_t len)
 {
     for (unsigned i = 0; i < found->n; i++) {
         const char  *full = found->all[i].name;
@@ -77,7 +78,8 @@ static const struct ct_ib_choice *find_port(const struct found *found, const cha
 
 /* ---- by CTRAN_IB_DEVICES --------------------------------------------------------------------- */
 
-static int unknown(const struct ct_ib *t, const struct found *found, const char *name, size_t len)
+static int ib_devices_unknown(const struct ct_ib *t, const struct found *found, const char *name,
+                              size_t len)
 {
     char   names[512] = "";
     size_t at = 0;
@@ -99,9 +101,9 @@ static int by_name(const struct ct_ib *t, const struct found *found, struct ct_i
     const char *at = t->env.cfg->ib_devices;
     while (*at != '\0') {
         const size_t               len = strcspn(at, ",");
-        const struct ct_ib_choice *c = find_port(found, at, len);
+        const struct ct_ib_choice *c = ib_devices_find_port(found, at, len);
         if (c == NULL || *n == CT_IB_MAX_PORTS) {
-            return unknown(t, found, at, len);
+            return ib_devices_unknown(t, found, at, len);
         }
         out[(*n)++] = *c;
         at += len + (at[len] == ',');
@@ -136,15 +138,15 @@ static const struct ct_rail *rail_of(const struct ct_ib *t, const struct ct_mach
     return NULL;
 }
 
-static void add_nic(const struct found *found, const struct ct_machine *m, int nic,
-                    struct ct_ib_choice *out, unsigned *n)
+static void ib_devices_add_nic(const struct found *found, const struct ct_machine *m, int nic,
+                               struct ct_ib_choice *out, unsigned *n)
 {
     char name[64];
     if (nic < 0 || *n == CT_IB_MAX_PORTS) {
         return;
     }
     const int len = snprintf(name, sizeof name, "%s:%u", m->nics[nic].name, m->nics[nic].port);
-    const struct ct_ib_choice *c = find_port(found, name, (size_t)len);
+    const struct ct_ib_choice *c = ib_devices_find_port(found, name, (size_t)len);
     for (unsigned i = 0; c != NULL && i < *n; i++) {
         c = strcmp(out[i].name, c->name) != 0 ? c : NULL;
     }
@@ -167,12 +169,12 @@ static void by_topology(const struct ct_ib *t, const struct found *found, struct
         for (unsigned i = 0; rail != NULL && i <= rail->nmore; i++) {
             const int nic = i == 0 ? rail->primary : rail->more[i - 1];
             if (i == 0 || nic != rail->backup) {
-                add_nic(found, m, nic, out, n);
+                ib_devices_add_nic(found, m, nic, out, n);
             }
         }
         *nprimary = *n;
         if (rail != NULL) {
-            add_nic(found, m, rail->backup, out, n);
+            ib_devices_add_nic(found, m, rail->backup, out, n);
         }
     }
     free(rails);

@@ -52,7 +52,7 @@ static void pump_all(struct ct_ib *t)
     }
 }
 
-static void mend(struct ct_ib *t)
+static void ib_mend(struct ct_ib *t)
 {
     struct ct_ib_peer *peer, *next;
     t->broken = false;
@@ -69,7 +69,7 @@ static void mend(struct ct_ib *t)
 }
 
 /* Those that have said BYE, once their writes have come by all ports. */
-static void part(struct ct_ib *t)
+static void ib_part(struct ct_ib *t)
 {
     struct ct_ib_peer *peer, *next;
     t->parting = false;
@@ -109,7 +109,7 @@ static unsigned poll_ports(struct ct_ib *t)
     return done;
 }
 
-static void look_around(struct ct_ib *t, bool idle)
+static void ib_look_around(struct ct_ib *t, bool idle)
 {
     if (t->turns % CLOCK_TURNS == 0 || !ct_list_empty(&t->timed)) {
         t->turn_ns = t->now();
@@ -132,15 +132,15 @@ unsigned ct_ib_progress(struct ct_net *net)
     t->uncounted = 0;
     t->turns++;
     const unsigned done = poll_ports(t);
-    look_around(t, done == 0);
+    ib_look_around(t, done == 0);
     if (!ct_list_empty(&t->pumps)) {
         pump_all(t);
     }
     if (CT_UNLIKELY(t->broken)) {
-        mend(t);
+        ib_mend(t);
     }
     if (CT_UNLIKELY(t->parting && done == 0)) {
-        part(t);
+        ib_part(t);
     }
     return t->events;
 }
@@ -173,7 +173,7 @@ static void ib_check_peers(struct ct_net *net)
 
 /* ---- sleeping -------------------------------------------------------------------------------- */
 
-static void set_timer(struct ct_ib *t)
+static void ib_set_timer(struct ct_ib *t)
 {
     uint64_t          next = UINT64_MAX;
     const uint64_t    now = t->now();
@@ -190,7 +190,7 @@ static void set_timer(struct ct_ib *t)
     (void)timerfd_settime(t->timer, 0, &at, NULL);
 }
 
-static bool is_needed(const struct ct_ib *t)
+static bool ib_is_needed(const struct ct_ib *t)
 {
     return t->peers != NULL || t->env.nlocal < t->env.size ||
            strstr(t->env.cfg->transports, "shm") == NULL;
@@ -199,13 +199,13 @@ static bool is_needed(const struct ct_ib *t)
 static int ib_fd(struct ct_net *net)
 {
     struct ct_ib *t = ct_ib_of(net);
-    if (t->unusable != NULL || !is_needed(t)) {
+    if (t->unusable != NULL || !ib_is_needed(t)) {
         return -1;
     }
     for (unsigned i = 0; i < t->nports; i++) {
         ct_ib_port_arm(t->ports[i]);
     }
-    set_timer(t);
+    ib_set_timer(t);
     t->turns = EVENT_TURNS - 1; /* the next turn looks at everything */
     return t->epoll;
 }
@@ -282,7 +282,7 @@ static bool make_waiting(struct ct_ib *t)
                (ssize_t)sizeof t->addr.instance;
 }
 
-static void release(struct ct_ib *t)
+static void ib_release(struct ct_ib *t)
 {
     struct ct_ib_peer *peer, *next;
     HASH_ITER (hh, t->peers, peer, next) {
@@ -310,7 +310,7 @@ static void release(struct ct_ib *t)
     free(t);
 }
 
-static void set_up(struct ct_ib *t, const struct ct_net_env *env)
+static void ib_set_up(struct ct_ib *t, const struct ct_net_env *env)
 {
     t->env = *env;
     t->net = (struct ct_net){.ops = &ct_net_ib, .caps = CT_NET_RMA};
@@ -361,10 +361,10 @@ static int ib_open(const struct ct_net_env *env, struct ct_net **net)
     if (t == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    set_up(t, env);
+    ib_set_up(t, env);
     const int rc = make_ready(t);
     if (rc != CTRAN_SUCCESS) {
-        release(t);
+        ib_release(t);
         return rc;
     }
     t->addr.nports = (uint8_t)t->nports;
@@ -395,7 +395,7 @@ static bool is_left_behind(struct ct_ib_peer *peer)
     return !peer->bye_sent || !ct_ib_peer_settled(peer);
 }
 
-static unsigned leave(struct ct_ib *t)
+static unsigned ib_leave(struct ct_ib *t)
 {
     unsigned           n = 0;
     struct ct_ib_peer *peer, *next;
@@ -405,7 +405,7 @@ static unsigned leave(struct ct_ib *t)
     return n;
 }
 
-static void leave_behind(struct ct_ib *t)
+static void ib_leave_behind(struct ct_ib *t)
 {
     struct ct_ib_peer *peer, *next;
     HASH_ITER (hh, t->peers, peer, next) {
@@ -429,11 +429,11 @@ static void ib_close(struct ct_net *net)
         uint64_t           since_ns = t->now();
         unsigned           left, before = 0;
         struct epoll_event e;
-        while ((left = leave(t)) > 0) {
+        while ((left = ib_leave(t)) > 0) {
             since_ns = left != before ? t->now() : since_ns;
             before = left;
             if (t->now() - since_ns > linger_ns) {
-                leave_behind(t);
+                ib_leave_behind(t);
             }
             if (ct_ib_progress(net) == 0) {
                 (void)ib_fd(net);
@@ -441,7 +441,7 @@ static void ib_close(struct ct_net *net)
             }
         }
     }
-    release(t);
+    ib_release(t);
 }
 
 /* ---- peers ----------------------------------------------------------------------------------- */

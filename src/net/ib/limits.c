@@ -14,7 +14,7 @@ struct list {
     int64_t          min, max;
 };
 
-static int refuse(const struct ct_log *log, const struct list *list)
+static int ib_limits_refuse(const struct ct_log *log, const struct list *list)
 {
     ct_error(log,
              "%s is \"%s\"; it takes up to %d numbers from %lld to %lld, separated by commas: for "
@@ -33,13 +33,13 @@ static int read_list(const struct ct_log *log, const struct list *list,
         const size_t len = end != NULL ? (size_t)(end - at) : strlen(at);
         char         word[32];
         if (n == CT_IB_CLASSES || len == 0 || len >= sizeof word) {
-            return refuse(log, list);
+            return ib_limits_refuse(log, list);
         }
         memcpy(word, at, len);
         word[len] = '\0';
         if (!ct_config_number(list->type, word, &values[n]) || values[n] < list->min ||
             values[n] > list->max) {
-            return refuse(log, list);
+            return ib_limits_refuse(log, list);
         }
         more = end != NULL;
         at = more ? end + 1 : at;

@@ -59,8 +59,8 @@ static struct ibv_mr *reg_device(const struct ct_ib *t, struct ibv_pd *pd, uint6
     return mr;
 }
 
-static struct ibv_mr *reg(struct ct_ib *t, struct ibv_pd *pd, uint64_t base, uint64_t len_bytes,
-                          bool is_device, int access)
+static struct ibv_mr *ib_memory_reg(struct ct_ib *t, struct ibv_pd *pd, uint64_t base,
+                                    uint64_t len_bytes, bool is_device, int access)
 {
     t->counters.registrations++;
     return is_device ? reg_device(t, pd, base, len_bytes, access)
@@ -69,7 +69,7 @@ static struct ibv_mr *reg(struct ct_ib *t, struct ibv_pd *pd, uint64_t base, uin
 
 /* ---- local memory of operations -------------------------------------------------------------- */
 
-static void free_memory(struct ct_ib *t, struct ct_ib_memory *m)
+static void ib_memory_free_memory(struct ct_ib *t, struct ct_ib_memory *m)
 {
     for (unsigned i = 0; i < CT_IB_MAX_PORTS; i++) {
         if (m->mr[i] != NULL) {
@@ -88,19 +88,20 @@ static uint64_t buffer_at(const struct ct_ib *t, uint64_t base, struct ct_gpu_pl
 }
 
 /* Unused registrations, beyond what CTRAN_MEM_CACHE allows. */
-static void trim(struct ct_ib *t)
+static void ib_memory_trim(struct ct_ib *t)
 {
     struct ct_list *node = t->memories.prev;
     while (node != &t->memories && t->nmemories > (uint32_t)t->env.cfg->mem_cache) {
         struct ct_ib_memory *m = CT_LIST_ENTRY(node, struct ct_ib_memory, node);
         node = node->prev;
         if (m->uses == 0) {
-            free_memory(t, m);
+            ib_memory_free_memory(t, m);
         }
     }
 }
 
-static struct ct_ib_memory *find(struct ct_ib *t, uint64_t base, uint64_t len_bytes, uint64_t id)
+static struct ct_ib_memory *ib_memory_find(struct ct_ib *t, uint64_t base, uint64_t len_bytes,
+                                           uint64_t id)
 {
     CT_LIST_FOR (node, &t->memories) {
         struct ct_ib_memory *m = CT_LIST_ENTRY(node, struct ct_ib_memory, node);
@@ -124,7 +125,7 @@ struct ct_ib_memory *ct_ib_memory_get(struct ct_ib *t, uint64_t base, uint64_t l
         return NULL;
     }
     const uint64_t       id = is_device ? buffer_at(t, base, &place) : 0;
-    struct ct_ib_memory *m = find(t, base, len_bytes, id);
+    struct ct_ib_memory *m = ib_memory_find(t, base, len_bytes, id);
     if (m == NULL) {
         m = calloc(1, sizeof *m);
         if (m == NULL) {
@@ -140,7 +141,7 @@ struct ct_ib_memory *ct_ib_memory_get(struct ct_ib *t, uint64_t base, uint64_t l
         t->nmemories++;
         t->counters.allocations++;
         m->uses = 1;
-        trim(t);
+        ib_memory_trim(t);
         return m;
     }
     m->uses++;
@@ -152,7 +153,8 @@ bool ct_ib_memory_on(struct ct_ib *t, struct ct_ib_memory *m, const struct ct_ib
 {
     struct ibv_mr **mr = &m->mr[port->index];
     if (*mr == NULL) {
-        *mr = reg(t, port->pd, m->base, m->len_bytes, m->buffer_id != 0, IBV_ACCESS_LOCAL_WRITE);
+        *mr = ib_memory_reg(t, port->pd, m->base, m->len_bytes, m->buffer_id != 0,
+                            IBV_ACCESS_LOCAL_WRITE);
     }
     *lkey = *mr != NULL ? (*mr)->lkey : 0;
     return *mr != NULL;
@@ -161,14 +163,14 @@ bool ct_ib_memory_on(struct ct_ib *t, struct ct_ib_memory *m, const struct ct_ib
 void ct_ib_memory_put(struct ct_ib *t, struct ct_ib_memory *m)
 {
     if (--m->uses == 0 && !m->keeps) {
-        free_memory(t, m);
+        ib_memory_free_memory(t, m);
     }
 }
 
 void ct_ib_memory_fini(struct ct_ib *t)
 {
     while (!ct_list_empty(&t->memories)) {
-        free_memory(t, CT_LIST_ENTRY(t->memories.next, struct ct_ib_memory, node));
+        ib_memory_free_memory(t, CT_LIST_ENTRY(t->memories.next, struct ct_ib_memory, node));
     }
 }
 
@@ -205,8 +207,8 @@ int ct_ib_mem_reg(struct ct_net *net, const struct ct_net_region *what, struct c
                          .access = what->access,
                          .peer = what->peer};
     for (unsigned i = 0; i < t->nports; i++) {
-        r->mr[i] = reg(t, t->ports[i]->pd, r->addr, r->len_bytes, !ct_area_is_plain(area),
-                       rights_of(r->access));
+        r->mr[i] = ib_memory_reg(t, t->ports[i]->pd, r->addr, r->len_bytes, !ct_area_is_plain(area),
+                                 rights_of(r->access));
         if (r->mr[i] == NULL) {
             ct_debug(t->env.log, "%zu bytes cannot be registered with port %s: %s", area->len_bytes,
                      t->ports[i]->name, strerror(errno));

@@ -13,7 +13,7 @@
 
 #include "net/ib/ib.h"
 
-static struct ct_ib_head *head_of(const struct ct_ib_buf *buf)
+static struct ct_ib_head *ib_message_head_of(const struct ct_ib_buf *buf)
 {
     return (struct ct_ib_head *)(void *)buf->bytes;
 }
@@ -25,7 +25,7 @@ bool ct_ib_message_has_room(const struct ct_ib_peer *peer)
     return peer->message_next - peer->message_una < CT_IB_MESSAGES && peer->t->bufs != NULL;
 }
 
-static void post(struct ct_ib_peer *peer, struct ct_ib_qp *qp, uint32_t number)
+static void ib_message_post(struct ct_ib_peer *peer, struct ct_ib_qp *qp, uint32_t number)
 {
     const uint32_t      at = number % CT_IB_MESSAGES;
     struct ct_ib_buf   *buf = peer->messages[at];
@@ -46,15 +46,15 @@ void ct_ib_message_pump(struct ct_ib_peer *peer)
     }
     struct ct_ib_qp *qp = &ct_ib_peer_qpset(peer)->qp[0];
     while (peer->message_posted != peer->message_next && ct_ib_qp_has_room(qp)) {
-        post(peer, qp, peer->message_posted++);
+        ib_message_post(peer, qp, peer->message_posted++);
     }
     ct_ib_qpset_ring(qp->set);
 }
 
-static void enqueue(struct ct_ib_peer *peer, struct ct_ib_buf *buf, uint32_t bytes)
+static void ib_message_enqueue(struct ct_ib_peer *peer, struct ct_ib_buf *buf, uint32_t bytes)
 {
     const uint32_t at = peer->message_next % CT_IB_MESSAGES;
-    head_of(buf)->number = peer->message_next;
+    ib_message_head_of(buf)->number = peer->message_next;
     peer->messages[at] = buf;
     peer->message_bytes[at] = bytes;
     peer->message_next++;
@@ -73,17 +73,18 @@ int ct_ib_message_send(struct ct_net_link *link, const struct ct_net_slice *slic
     }
     struct ct_ib_buf *buf = ct_ib_buf_get(t);
     char             *to = buf->bytes + sizeof(struct ct_ib_head);
-    *head_of(buf) = (struct ct_ib_head){.kind = CT_IB_SLICE,
-                                        .type = slice->type,
-                                        .hdr_len = slice->hdr_len,
-                                        .len_bytes = (uint32_t)slice->len_bytes};
+    *ib_message_head_of(buf) = (struct ct_ib_head){.kind = CT_IB_SLICE,
+                                                   .type = slice->type,
+                                                   .hdr_len = slice->hdr_len,
+                                                   .len_bytes = (uint32_t)slice->len_bytes};
     ct_net_put_header(to, slice);
     if (slice->len_bytes > 0 &&
         !ct_area_gather_all(slice->area, slice->pos, to + slice->hdr_len, slice->len_bytes)) {
         ct_ib_buf_put(t, buf);
         return CTRAN_ERR_BUFFER;
     }
-    enqueue(peer, buf, (uint32_t)(sizeof(struct ct_ib_head) + slice->hdr_len + slice->len_bytes));
+    ib_message_enqueue(peer, buf,
+                       (uint32_t)(sizeof(struct ct_ib_head) + slice->hdr_len + slice->len_bytes));
     ct_ib_peer_need(peer);
     return CTRAN_SUCCESS;
 }
@@ -95,11 +96,12 @@ bool ct_ib_message_add(struct ct_ib_peer *peer, enum ct_ib_kind kind, const void
     if (buf == NULL) {
         return false;
     }
-    *head_of(buf) = (struct ct_ib_head){.kind = (uint8_t)kind, .hdr_len = (uint8_t)hdr_len};
+    *ib_message_head_of(buf) =
+        (struct ct_ib_head){.kind = (uint8_t)kind, .hdr_len = (uint8_t)hdr_len};
     if (hdr_len > 0) {
         memcpy(buf->bytes + sizeof(struct ct_ib_head), hdr, hdr_len);
     }
-    enqueue(peer, buf, (uint32_t)(sizeof(struct ct_ib_head) + hdr_len));
+    ib_message_enqueue(peer, buf, (uint32_t)(sizeof(struct ct_ib_head) + hdr_len));
     return true;
 }
 
@@ -132,7 +134,7 @@ void ct_ib_message_drop(struct ct_ib_peer *peer)
 enum { FIRST_CAP = 64 };
 
 /* Room for one more in a ring of `n` entries from `first` on; false: no memory. */
-static bool make_room(struct ct_ib *t, struct ct_ib_waiting *w)
+static bool ib_message_make_room(struct ct_ib *t, struct ct_ib_waiting *w)
 {
     if (w->n < w->cap) {
         return true;
@@ -153,7 +155,7 @@ static bool make_room(struct ct_ib *t, struct ct_ib_waiting *w)
     return true;
 }
 
-static void deliver(struct ct_ib_peer *peer, const struct ct_net_notice *notice)
+static void ib_message_deliver(struct ct_ib_peer *peer, const struct ct_net_notice *notice)
 {
     struct ct_ib *t = peer->t;
     t->events++;
@@ -163,7 +165,7 @@ static void deliver(struct ct_ib_peer *peer, const struct ct_net_notice *notice)
 }
 
 /* One half has come: joins it with the oldest that waits for such a half, or has it wait. */
-static void meet(struct ct_ib_peer *peer, const struct ct_ib_waiting_notice *half)
+static void ib_message_meet(struct ct_ib_peer *peer, const struct ct_ib_waiting_notice *half)
 {
     struct ct_ib_waiting *w = &peer->waiting;
     if (w->n > 0 && w->all[w->first].is_notice != half->is_notice) {
@@ -172,11 +174,11 @@ static void meet(struct ct_ib_peer *peer, const struct ct_ib_waiting_notice *hal
         w->first = (w->first + 1) % w->cap;
         w->n--;
         if (!is_void) {
-            deliver(peer, half->is_notice ? &half->notice : &other.notice);
+            ib_message_deliver(peer, half->is_notice ? &half->notice : &other.notice);
         }
         return;
     }
-    if (!make_room(peer->t, w)) {
+    if (!ib_message_make_room(peer->t, w)) {
         ct_error(peer->t->env.log, "no memory for a notification of rank %" PRIu32, peer->id);
         ct_ib_peer_lose(peer, CTRAN_ERR_NO_MEM);
         return;
@@ -187,13 +189,14 @@ static void meet(struct ct_ib_peer *peer, const struct ct_ib_waiting_notice *hal
 void ct_ib_message_notify(struct ct_ib_peer *peer, bool is_void)
 {
     const struct ct_ib_waiting_notice half = {.is_void = is_void};
-    meet(peer, &half);
+    ib_message_meet(peer, &half);
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
 /* NULL: it makes sense. */
-static const char *fault_of(const struct ct_ib_peer *peer, const struct ct_ib_head *h, size_t len)
+static const char *ib_message_fault_of(const struct ct_ib_peer *peer, const struct ct_ib_head *h,
+                                       size_t len)
 {
     if (len < sizeof *h || h->hdr_len > CT_NET_MAX_HDR || h->len_bytes > peer->t->slice_bytes ||
         len != sizeof *h + h->hdr_len + h->len_bytes) {
@@ -211,7 +214,7 @@ void ct_ib_message_take(struct ct_ib_peer *peer, const void *bytes, size_t len_b
 {
     struct ct_ib            *t = peer->t;
     const struct ct_ib_head *h = bytes;
-    const char              *fault = fault_of(peer, h, len_bytes), *hdr = (const char *)(h + 1);
+    const char *fault = ib_message_fault_of(peer, h, len_bytes), *hdr = (const char *)(h + 1);
     if (peer->phase == CT_IB_OVER || peer->left) {
         return;
     }
@@ -230,7 +233,7 @@ void ct_ib_message_take(struct ct_ib_peer *peer, const void *bytes, size_t len_b
     } else if (h->kind == CT_IB_NOTICE) {
         struct ct_ib_waiting_notice half = {.is_notice = true};
         memcpy(&half.notice, hdr, sizeof half.notice);
-        meet(peer, &half);
+        ib_message_meet(peer, &half);
     } else if (!t->closing) {
         t->env.deliver(peer->cookie, h->type, hdr, h->hdr_len, hdr + h->hdr_len, h->len_bytes);
     }

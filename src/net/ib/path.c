@@ -74,7 +74,7 @@ bool ct_ib_path_has_backup(const struct ct_ib_peer *peer)
            (peer->t->nports > peer->t->nprimary || peer->addr.nports > peer->addr.nprimary);
 }
 
-static unsigned place_of(uint8_t path)
+static unsigned ib_path_place_of(uint8_t path)
 {
     unsigned at = 0;
     while (preference[at] != path) {
@@ -85,7 +85,7 @@ static unsigned place_of(uint8_t path)
 
 uint8_t ct_ib_path_next(const struct ct_ib_peer *peer, uint8_t path)
 {
-    const unsigned at = place_of(path);
+    const unsigned at = ib_path_place_of(path);
     for (unsigned strict = 1; strict < 2; strict--) {
         for (unsigned i = 1; i <= 4; i++) {
             const uint8_t next = preference[(at + i) % 4];
@@ -97,7 +97,7 @@ uint8_t ct_ib_path_next(const struct ct_ib_peer *peer, uint8_t path)
     return path;
 }
 
-static uint64_t ms(int64_t value)
+static uint64_t ib_path_ms(int64_t value)
 {
     return (uint64_t)value * CT_NS_PER_MS;
 }
@@ -143,7 +143,7 @@ void ct_ib_path_flushed(struct ct_ib_peer *peer)
 {
     if (peer->flushed_ns == 0) {
         peer->flushed_ns = peer->t->now();
-        ct_ib_peer_schedule(peer, peer->flushed_ns + ms(peer->t->env.cfg->ib_failover_try));
+        ct_ib_peer_schedule(peer, peer->flushed_ns + ib_path_ms(peer->t->env.cfg->ib_failover_try));
     }
 }
 
@@ -156,7 +156,7 @@ void ct_ib_path_opened(struct ct_ib_peer *peer)
                 "rank %" PRIu32 ": connected by port %s on path %u after %" PRIu64 " us", peer->id,
                 local_name(peer, peer->path), peer->path, (t->now() - peer->down_ns) / 1000);
         if (t->env.cfg->ib_failback > 0) {
-            ct_ib_peer_schedule(peer, t->now() + ms(t->env.cfg->ib_failback));
+            ct_ib_peer_schedule(peer, t->now() + ib_path_ms(t->env.cfg->ib_failback));
         }
     }
 }
@@ -176,7 +176,7 @@ void ct_ib_path_timer(struct ct_ib_peer *peer, uint64_t now)
     if (ct_ib_path_usable(peer, 0)) {
         ct_ib_cm_send(peer, CT_IB_CM_PING, 0, peer->epoch, 0);
     }
-    ct_ib_peer_schedule(peer, now + ms(every));
+    ct_ib_peer_schedule(peer, now + ib_path_ms(every));
 }
 
 void ct_ib_path_on_ping(struct ct_ib_peer *peer, const struct ct_ib_cm *ping)
@@ -199,7 +199,7 @@ void ct_ib_path_on_ping(struct ct_ib_peer *peer, const struct ct_ib_cm *ping)
 
 /* ---- probes ---------------------------------------------------------------------------------- */
 
-static void probe(struct ct_ib_peer *peer, uint64_t now)
+static void ib_path_probe(struct ct_ib_peer *peer, uint64_t now)
 {
     struct ct_ib_qpset *set = ct_ib_peer_qpset(peer);
     struct ct_ib_qp    *qp = &set->qp[0];
@@ -220,11 +220,11 @@ static void probe(struct ct_ib_peer *peer, uint64_t now)
 /* Called now and then by a process that waits. */
 void ct_ib_path_probe(struct ct_ib *t)
 {
-    const uint64_t now = t->now(), after = ms(t->env.cfg->ib_probe);
+    const uint64_t now = t->now(), after = ib_path_ms(t->env.cfg->ib_probe);
     for (struct ct_ib_peer *peer = t->peers; peer != NULL && after > 0; peer = peer->hh.next) {
         if (peer->phase == CT_IB_OPEN && now - peer->arrival_ns > after &&
             now - peer->probed_ns > after) {
-            probe(peer, now);
+            ib_path_probe(peer, now);
         }
     }
 }
@@ -241,7 +241,7 @@ static void tell_peers(struct ct_ib *t)
     }
 }
 
-static bool uses(const struct ct_ib_peer *peer, const struct ct_ib_port *port)
+static bool ib_path_uses(const struct ct_ib_peer *peer, const struct ct_ib_port *port)
 {
     const struct ct_ib_qpset *set = ct_ib_peer_qpset(peer);
     bool                      found = false;
@@ -255,13 +255,13 @@ static void leave_port(struct ct_ib_port *port, const char *why)
 {
     struct ct_ib_peer *peer, *next;
     HASH_ITER (hh, port->t->peers, peer, next) {
-        if (peer->phase == CT_IB_OPEN && uses(peer, port)) {
+        if (peer->phase == CT_IB_OPEN && ib_path_uses(peer, port)) {
             ct_ib_path_failed(peer, why);
         }
     }
 }
 
-static void look_at(struct ct_ib_port *port)
+static void ib_path_look_at(struct ct_ib_port *port)
 {
     struct ct_ib *t = port->t;
     const bool    was_up = port->up;
@@ -288,7 +288,7 @@ static void look_at(struct ct_ib_port *port)
     tell_peers(t);
 }
 
-static void handle(struct ct_ib_port *port, const struct ibv_async_event *event)
+static void ib_path_handle(struct ct_ib_port *port, const struct ibv_async_event *event)
 {
     switch (event->event_type) {
     case IBV_EVENT_PORT_ACTIVE:
@@ -297,12 +297,12 @@ static void handle(struct ct_ib_port *port, const struct ibv_async_event *event)
     case IBV_EVENT_GID_CHANGE:
     case IBV_EVENT_PKEY_CHANGE:
     case IBV_EVENT_SM_CHANGE:
-        look_at(port);
+        ib_path_look_at(port);
         break;
     case IBV_EVENT_DEVICE_FATAL:
         ct_warn(port->t->env.log, "the NIC of RDMA port %s has failed for good", port->name);
         port->dead = true;
-        look_at(port);
+        ib_path_look_at(port);
         break;
     default: /* of queue pairs: completions tell more */
         break;
@@ -317,7 +317,7 @@ unsigned ct_ib_path_events(struct ct_ib *t)
         struct ibv_async_event event;
         while (t->v->get_async_event(port->ctx, &event) == 0) {
             t->v->ack_async_event(&event);
-            handle(port, &event);
+            ib_path_handle(port, &event);
             n++;
         }
     }

@@ -18,7 +18,7 @@
 
 enum { FIRST_AGAIN_US = 500, LAST_AGAIN_US = 50000 };
 
-static void step(struct ct_ib_peer *peer);
+static void ib_peer_step(struct ct_ib_peer *peer);
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -236,7 +236,7 @@ void ct_ib_peer_drained(struct ct_ib_peer *peer)
     if (peer->phase == CT_IB_DRAINING) {
         peer->phase = CT_IB_SYNCING;
         peer->tries = 0;
-        step(peer);
+        ib_peer_step(peer);
     }
 }
 
@@ -323,7 +323,7 @@ static bool have_qpset(struct ct_ib_peer *peer)
 }
 
 /* A turn of SYNCING. */
-static void step(struct ct_ib_peer *peer)
+static void ib_peer_step(struct ct_ib_peer *peer)
 {
     struct ct_ib *t = peer->t;
     uint64_t      us = (uint64_t)FIRST_AGAIN_US << ct_min_size(peer->tries, 8);
@@ -407,7 +407,7 @@ void ct_ib_peer_on_sync(struct ct_ib_peer *peer, const struct ct_ib_cm *sync)
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-static void give_up(struct ct_ib_peer *peer)
+static void ib_peer_give_up(struct ct_ib_peer *peer)
 {
     struct ct_ib *t = peer->t;
     t->counters.timeouts++;
@@ -425,7 +425,7 @@ static void try_on(struct ct_ib_peer *peer, uint64_t now)
 {
     const struct ct_config *cfg = peer->t->env.cfg;
     if (now - peer->down_ns > (uint64_t)cfg->ib_timeout * CT_NS_PER_MS) {
-        give_up(peer);
+        ib_peer_give_up(peer);
         return;
     }
     if (now - peer->try_ns > (uint64_t)cfg->ib_failover_try * CT_NS_PER_MS) {
@@ -436,7 +436,7 @@ static void try_on(struct ct_ib_peer *peer, uint64_t now)
             return;
         }
     }
-    step(peer);
+    ib_peer_step(peer);
 }
 
 void ct_ib_peer_timer(struct ct_ib_peer *peer, uint64_t now)

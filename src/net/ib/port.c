@@ -151,7 +151,7 @@ static struct ct_ib_qp *find_qp(const struct ct_ib_port *port, uint32_t number)
     }
 }
 
-static void on_message(struct ct_ib_port *port, const struct ibv_wc *wc)
+static void ib_port_on_message(struct ct_ib_port *port, const struct ibv_wc *wc)
 {
     const uint64_t   index = wc->wr_id & ~KINDS;
     struct ct_ib_qp *qp = find_qp(port, wc->qp_num);
@@ -234,7 +234,7 @@ static void on_marker(struct ct_ib_qp *qp)
 }
 
 /* What one request has come to, if it is the one at fault. */
-static int fault_of(enum ibv_wc_status status)
+static int ib_port_fault_of(enum ibv_wc_status status)
 {
     switch (status) {
     case IBV_WC_REM_ACCESS_ERR:
@@ -250,7 +250,7 @@ static int fault_of(enum ibv_wc_status status)
     }
 }
 
-static void blame(struct ct_ib_peer *peer, const struct ct_ib_request *r, int status)
+static void ib_port_blame(struct ct_ib_peer *peer, const struct ct_ib_request *r, int status)
 {
     if (r->work == CT_IB_WORK_WRITE) {
         ct_ib_write_blame(peer, r->number, status);
@@ -271,9 +271,9 @@ static void on_error(struct ct_ib_qp *qp, const struct ibv_wc *wc)
     const uint32_t              number = (uint32_t)wc->wr_id;
     const struct ct_ib_request *r = &qp->requests[number & qp->mask];
     const bool                  is_marker = r->work == CT_IB_WORK_MARKER;
-    const int                   fault = fault_of(wc->status);
+    const int                   fault = ib_port_fault_of(wc->status);
     if (peer != NULL && fault != CTRAN_SUCCESS) {
-        blame(peer, r, fault);
+        ib_port_blame(peer, r, fault);
     }
     if (is_marker && qp->dead) {
         on_marker(qp);
@@ -291,14 +291,14 @@ static void on_error(struct ct_ib_qp *qp, const struct ibv_wc *wc)
 }
 
 /* False: it has to wait for another port's. */
-static bool treat(struct ct_ib_port *port, const struct ibv_wc *wc)
+static bool ib_port_treat(struct ct_ib_port *port, const struct ibv_wc *wc)
 {
     const uint64_t kind = wc->wr_id & KINDS;
     if (kind == OF_WRITE) {
         return on_write(port, wc);
     }
     if (kind == OF_MESSAGE) {
-        on_message(port, wc);
+        ib_port_on_message(port, wc);
     } else if (kind == OF_DATAGRAM) {
         on_datagram(port, wc);
     } else if (wc->qp_num == port->ud->qp_num) {
@@ -348,7 +348,7 @@ unsigned ct_ib_port_poll(struct ct_ib_port *port)
         if (wc == NULL) {
             break;
         }
-        if (!treat(port, wc)) {
+        if (!ib_port_treat(port, wc)) {
             port->held = true;
             break;
         }
@@ -406,7 +406,7 @@ void ct_ib_port_drain(struct ct_ib_port *port, uint32_t id)
     unsigned kept = port->backlog_at;
     for (unsigned i = port->backlog_at; i < port->nbacklog; i++) {
         wc = port->backlog[i];
-        if (!is_from(port, &wc, id) || !treat(port, &wc)) {
+        if (!is_from(port, &wc, id) || !ib_port_treat(port, &wc)) {
             port->backlog[kept++] = wc;
         }
     }
@@ -519,14 +519,14 @@ static void post_all(struct ct_ib_port *port)
     }
 }
 
-static bool watch(struct ct_ib_port *port)
+static bool ib_port_watch(struct ct_ib_port *port)
 {
     struct epoll_event queue = {.events = EPOLLIN, .data.ptr = port};
     return epoll_ctl(port->t->epoll, EPOLL_CTL_ADD, port->channel->fd, &queue) == 0 &&
            epoll_ctl(port->t->epoll, EPOLL_CTL_ADD, port->ctx->async_fd, &queue) == 0;
 }
 
-static bool set_up(struct ct_ib_port *port, struct ibv_device *device)
+static bool ib_port_set_up(struct ct_ib_port *port, struct ibv_device *device)
 {
     struct ct_ib          *t = port->t;
     struct ibv_device_attr attr;
@@ -545,7 +545,7 @@ static bool set_up(struct ct_ib_port *port, struct ibv_device *device)
     port->max_inline = CT_IB_INLINE;
     (void)ct_ib_port_look(port);
     post_all(port);
-    return watch(port);
+    return ib_port_watch(port);
 }
 
 int ct_ib_port_open(struct ct_ib *t, const struct ct_ib_choice *choice, struct ct_ib_port **out)
@@ -560,7 +560,7 @@ int ct_ib_port_open(struct ct_ib *t, const struct ct_ib_choice *choice, struct c
     (void)snprintf(port->name, sizeof port->name, "%s", choice->name);
     port->qps_mask = 63;
     port->qps = calloc((size_t)port->qps_mask + 1, sizeof *port->qps);
-    if (port->qps == NULL || !set_up(port, choice->device)) {
+    if (port->qps == NULL || !ib_port_set_up(port, choice->device)) {
         ct_warn(
             t->env.log,
             "RDMA port %s is not used: %s. Is the limit of locked memory (ulimit -l) enough for "
@@ -587,7 +587,7 @@ static void free_datagrams(struct ct_ib_port *port)
     }
 }
 
-static void free_memory(struct ct_ib_port *port)
+static void ib_port_free_memory(struct ct_ib_port *port)
 {
     struct ibv_mr *const all[] = {port->in_mr, port->ud_mr, port->out_mr};
     for (size_t i = 0; i < CT_ARRAY_LEN(all); i++) {
@@ -619,7 +619,7 @@ void ct_ib_port_close(struct ct_ib_port *port)
     if (port->channel != NULL) {
         (void)v->destroy_comp_channel(port->channel);
     }
-    free_memory(port);
+    ib_port_free_memory(port);
     if (port->pd != NULL) {
         (void)v->dealloc_pd(port->pd);
     }

@@ -16,7 +16,7 @@ enum { RNR_TIMER = 6 /* 80 us */, RNR_FOR_EVER = 7, HOPS = 64 };
 
 /* ---- the port's table ------------------------------------------------------------------------ */
 
-static void enter(struct ct_ib_port *port, struct ct_ib_qp *qp)
+static void ib_qpset_enter(struct ct_ib_port *port, struct ct_ib_qp *qp)
 {
     uint32_t i = qp->qp->qp_num;
     while (port->qps[i & port->qps_mask] != NULL) {
@@ -27,7 +27,7 @@ static void enter(struct ct_ib_port *port, struct ct_ib_qp *qp)
 }
 
 /* Twice as large where it is half full. False: no memory. */
-static bool make_room(struct ct_ib_port *port)
+static bool ib_qpset_make_room(struct ct_ib_port *port)
 {
     if (2 * (port->nqps + 1) <= port->qps_mask) {
         return true;
@@ -43,7 +43,7 @@ static bool make_room(struct ct_ib_port *port)
     port->nqps = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (old[i] != NULL) {
-            enter(port, old[i]);
+            ib_qpset_enter(port, old[i]);
         }
     }
     free(old);
@@ -51,7 +51,7 @@ static bool make_room(struct ct_ib_port *port)
 }
 
 /* Those behind it in its run move up. */
-static void leave(struct ct_ib_port *port, const struct ct_ib_qp *qp)
+static void ib_qpset_leave(struct ct_ib_port *port, const struct ct_ib_qp *qp)
 {
     uint32_t i = qp->qp->qp_num;
     while (port->qps[i & port->qps_mask] != qp) {
@@ -63,7 +63,7 @@ static void leave(struct ct_ib_port *port, const struct ct_ib_qp *qp)
         struct ct_ib_qp *next = port->qps[j & port->qps_mask];
         port->qps[j & port->qps_mask] = NULL;
         port->nqps--;
-        enter(port, next);
+        ib_qpset_enter(port, next);
     }
 }
 
@@ -155,8 +155,8 @@ bool ct_ib_qpset_connect(struct ct_ib_qpset *set, const struct ct_ib_cm *sync)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static struct ibv_qp *create(struct ct_ib_port *port, uint32_t depth, bool is_control,
-                             uint32_t inline_bytes)
+static struct ibv_qp *ib_qpset_create(struct ct_ib_port *port, uint32_t depth, bool is_control,
+                                      uint32_t inline_bytes)
 {
     struct ibv_qp_init_attr init = {
         .send_cq = port->cq,
@@ -180,19 +180,19 @@ static bool make_qp(struct ct_ib_qp *qp)
         qp->mask = 2 * qp->mask + 1;
     }
     qp->requests = calloc((size_t)qp->mask + 1, sizeof *qp->requests);
-    if (qp->requests == NULL || !make_room(port)) {
+    if (qp->requests == NULL || !ib_qpset_make_room(port)) {
         errno = ENOMEM;
         return false;
     }
-    qp->qp = create(port, depth, qp->index == 0, port->max_inline);
+    qp->qp = ib_qpset_create(port, depth, qp->index == 0, port->max_inline);
     if (qp->qp == NULL && port->max_inline > 0) {
-        qp->qp = create(port, depth, qp->index == 0, 0);
+        qp->qp = ib_qpset_create(port, depth, qp->index == 0, 0);
         port->max_inline = qp->qp != NULL ? 0 : port->max_inline;
     }
     if (qp->qp == NULL) {
         return false;
     }
-    enter(port, qp);
+    ib_qpset_enter(port, qp);
     port->nmade++;
     return to_init(qp);
 }
@@ -247,7 +247,7 @@ void ct_ib_qpset_destroy(struct ct_ib_qpset *set)
         struct ct_ib_qp *qp = &set->qp[i];
         if (qp->qp != NULL) {
             qp->port->under_way -= ct_ib_qp_under_way(qp);
-            leave(qp->port, qp);
+            ib_qpset_leave(qp->port, qp);
             qp->port->nmade--;
             (void)set->t->v->destroy_qp(qp->qp);
         }
@@ -297,7 +297,7 @@ static bool post_marker(struct ct_ib_qp *qp)
     return true;
 }
 
-static void drain(struct ct_ib_qpset *set)
+static void ib_qpset_drain(struct ct_ib_qpset *set)
 {
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
     const bool         ready = set->state == CT_IB_QPSET_READY;
@@ -319,7 +319,7 @@ static void drain(struct ct_ib_qpset *set)
 
 void ct_ib_qpset_drain(struct ct_ib_qpset *set)
 {
-    drain(set);
+    ib_qpset_drain(set);
     if (set->markers == 0) {
         ct_ib_peer_drained(set->peer);
     }
@@ -327,7 +327,7 @@ void ct_ib_qpset_drain(struct ct_ib_qpset *set)
 
 void ct_ib_qpset_drop(struct ct_ib_qpset *set)
 {
-    drain(set);
+    ib_qpset_drain(set);
     set->peer = NULL;
     if (set->markers == 0) {
         ct_ib_qpset_destroy(set);
@@ -365,7 +365,7 @@ struct ibv_send_wr *ct_ib_qp_add(struct ct_ib_qp *qp, enum ct_ib_work work, uint
     return wr;
 }
 
-static void ring(struct ct_ib_qp *qp)
+static void ib_qpset_ring(struct ct_ib_qp *qp)
 {
     struct ibv_send_wr *bad, *first = qp->first;
     qp->first = qp->last = NULL;
@@ -384,7 +384,7 @@ void ct_ib_qpset_ring(struct ct_ib_qpset *set)
     }
     set->built = NULL;
     for (; qp != NULL; qp = qp->built) {
-        ring(qp);
+        ib_qpset_ring(qp);
     }
     set->t->nwrs = 0;
 }

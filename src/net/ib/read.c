@@ -29,7 +29,7 @@ static void fill_atomic(const struct ct_net_rma *rma, struct ibv_send_wr *wr, ui
     wr->wr.atomic.swap = rma->operand;
 }
 
-static void post(struct ct_ib_read *read, struct ct_ib_qp *qp)
+static void ib_read_post(struct ct_ib_read *read, struct ct_ib_qp *qp)
 {
     struct ct_ib_op         *op = read->op;
     const struct ct_net_rma *rma = op->rma;
@@ -58,7 +58,7 @@ static void post(struct ct_ib_read *read, struct ct_ib_qp *qp)
     qp->heavy += read->heavy;
 }
 
-static struct ct_ib_read *make(struct ct_ib_op *op, uint32_t len)
+static struct ct_ib_read *ib_read_make(struct ct_ib_op *op, uint32_t len)
 {
     struct ct_ib      *t = op->peer->t;
     struct ct_ib_buf  *buf = op->memory == NULL ? ct_ib_buf_get(t) : NULL;
@@ -80,14 +80,14 @@ bool ct_ib_read_next(struct ct_ib_op *op)
     const bool         is_atomic = op->rma->op == CT_NET_OP_ATOMIC;
     const uint32_t     len = is_atomic ? WORD : ct_ib_rma_part(op);
     struct ct_ib_qp   *qp = ct_ib_rma_qp(op->peer, len >= HEAVY);
-    struct ct_ib_read *read = qp != NULL ? make(op, len) : NULL;
+    struct ct_ib_read *read = qp != NULL ? ib_read_make(op, len) : NULL;
     if (read == NULL) {
         return false;
     }
     op->posted_bytes += len;
     op->parts++;
     op->whole = is_atomic || op->posted_bytes == op->rma->len_bytes;
-    post(read, qp);
+    ib_read_post(read, qp);
     return true;
 }
 
@@ -120,13 +120,13 @@ bool ct_ib_read_again(struct ct_ib_peer *peer)
         }
         ct_list_remove(&read->node);
         ct_list_append(&peer->reading, &read->node);
-        post(read, qp);
+        ib_read_post(read, qp);
         peer->t->counters.reads_again++;
     }
     return true;
 }
 
-static int deliver(const struct ct_ib_read *read)
+static int ib_read_deliver(const struct ct_ib_read *read)
 {
     const struct ct_net_rma *rma = read->op->rma;
     size_t                   pos = rma->pos + read->offset;
@@ -148,7 +148,7 @@ void ct_ib_read_done(struct ct_ib_read *read, int status)
     struct ct_ib    *t = op->peer->t;
     op->peer->arrival_ns = op->peer->used_ns = t->turn_ns;
     if (status == CTRAN_SUCCESS && op->status == CTRAN_SUCCESS) {
-        status = deliver(read);
+        status = ib_read_deliver(read);
     }
     if (read->buf != NULL) {
         ct_ib_buf_put(t, read->buf);

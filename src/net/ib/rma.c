@@ -23,7 +23,7 @@ enum {
 
 /* ---- local memory ---------------------------------------------------------------------------- */
 
-static bool is_block(const struct ct_area *area)
+static bool ib_rma_is_block(const struct ct_area *area)
 {
     return area->pieces == NULL || area->npieces == 0;
 }
@@ -53,7 +53,7 @@ static bool find_span(const struct ct_net_rma *rma, uint64_t *from, uint64_t *to
 }
 
 /* NULL: its bytes are copied. */
-static struct ct_ib_memory *memory_of(struct ct_ib *t, const struct ct_net_rma *rma)
+static struct ct_ib_memory *ib_rma_memory_of(struct ct_ib *t, const struct ct_net_rma *rma)
 {
     const struct ct_area *area = rma->area;
     const bool            is_device = area != NULL && area->memory != NULL;
@@ -61,7 +61,7 @@ static struct ct_ib_memory *memory_of(struct ct_ib *t, const struct ct_net_rma *
     if (rma->len_bytes <= (size_t)COPY_SLICES * t->slice_bytes) {
         return NULL;
     }
-    if (is_block(area)) {
+    if (ib_rma_is_block(area)) {
         return ct_ib_memory_get(t, (uintptr_t)area->base + rma->pos, rma->len_bytes, is_device);
     }
     return !is_device && find_span(rma, &from, &to) ? ct_ib_memory_get(t, from, to - from, false)
@@ -78,7 +78,7 @@ int ct_ib_rma_sges(const struct ct_ib_op *op, const struct ct_ib_qp *qp, uint64_
     if (!ct_ib_memory_on(op->peer->t, op->memory, qp->port, &lkey)) {
         return 0;
     }
-    if (is_block(rma->area)) {
+    if (ib_rma_is_block(rma->area)) {
         sges[0] = (struct ibv_sge){(uintptr_t)rma->area->base + rma->pos + offset, len_bytes, lkey};
         return 1;
     }
@@ -101,7 +101,7 @@ uint32_t ct_ib_rma_part(const struct ct_ib_op *op)
         return (uint32_t)ct_min_size(left, op->peer->t->slice_bytes);
     }
     const size_t part = ct_min_size(left, op->peer->limits->segment_bytes);
-    if (is_block(rma->area)) {
+    if (ib_rma_is_block(rma->area)) {
         return (uint32_t)part;
     }
     size_t pos = rma->pos + op->posted_bytes;
@@ -286,7 +286,7 @@ static struct ct_ib_era *era_of(struct ct_ib_peer *peer)
     return era;
 }
 
-static int start(struct ct_ib_peer *peer, struct ct_net_rma *rma)
+static int ib_rma_start(struct ct_ib_peer *peer, struct ct_net_rma *rma)
 {
     struct ct_ib     *t = peer->t;
     struct ct_ib_era *era = era_of(peer);
@@ -301,7 +301,7 @@ static int start(struct ct_ib_peer *peer, struct ct_net_rma *rma)
         return CT_AGAIN;
     }
     *op = (struct ct_ib_op){.rma = rma, .peer = peer, .era = era};
-    op->memory = rma->op == CT_NET_OP_ATOMIC ? NULL : memory_of(t, rma);
+    op->memory = rma->op == CT_NET_OP_ATOMIC ? NULL : ib_rma_memory_of(t, rma);
     era->under_way++;
     peer->nops++;
     ct_list_append(&peer->work, &op->node);
@@ -310,7 +310,7 @@ static int start(struct ct_ib_peer *peer, struct ct_net_rma *rma)
 }
 
 /* CTRAN_SUCCESS: it is to be started. CT_QUEUED: it is over. */
-static int look_at(const struct ct_ib_peer *peer, const struct ct_net_rma *rma)
+static int ib_rma_look_at(const struct ct_ib_peer *peer, const struct ct_net_rma *rma)
 {
     const struct ct_ib_rkey *k = ct_ib_rkey_of(rma->rkey);
     const bool               is_atomic = rma->op == CT_NET_OP_ATOMIC;
@@ -335,8 +335,8 @@ static int ib_post(struct ct_net_link *link, struct ct_net_rma *const ops[], uns
     struct ct_ib_peer *peer = ct_ib_peer_of(link);
     int                rc = CTRAN_SUCCESS;
     for (*taken = 0; *taken < n; (*taken)++) {
-        rc = look_at(peer, ops[*taken]);
-        rc = rc == CTRAN_SUCCESS ? start(peer, ops[*taken]) : rc;
+        rc = ib_rma_look_at(peer, ops[*taken]);
+        rc = rc == CTRAN_SUCCESS ? ib_rma_start(peer, ops[*taken]) : rc;
         if (rc != CTRAN_SUCCESS && rc != CT_QUEUED) {
             break;
         }

@@ -22,7 +22,7 @@ static struct ct_ib_write *write_at(struct ct_ib_peer *peer, uint32_t seq)
     return &peer->writes[seq & peer->writes_mask];
 }
 
-static uint32_t after(uint32_t seq)
+static uint32_t ib_write_after(uint32_t seq)
 {
     return (seq + 1) & CT_IB_SEQ_MASK;
 }
@@ -34,7 +34,7 @@ static bool has_number(const struct ct_ib_peer *peer)
     return ct_ib_seq_ahead(peer->write_next, peer->write_una) <= peer->writes_mask;
 }
 
-static int status_of(const struct ct_ib_write *w)
+static int ib_write_status_of(const struct ct_ib_write *w)
 {
     return w->op != NULL ? w->op->status : w->status;
 }
@@ -71,17 +71,18 @@ static bool fill_sges(const struct ct_ib_write *w, const struct ct_ib_qp *qp,
 }
 
 /* A write with a number, first or once more. */
-static void post(struct ct_ib_peer *peer, uint32_t seq, struct ct_ib_qp *qp, uint32_t flags)
+static void ib_write_post(struct ct_ib_peer *peer, uint32_t seq, struct ct_ib_qp *qp,
+                          uint32_t flags)
 {
     struct ct_ib_write      *w = write_at(peer, seq);
     const struct ct_ib_rkey *k = ct_ib_rkey_of(w->rma->rkey);
     struct ibv_sge          *sges;
     struct ibv_send_wr      *wr = ct_ib_qp_add(qp, CT_IB_WORK_WRITE, seq, NULL, &sges);
     wr->opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-    if (status_of(w) == CTRAN_SUCCESS && !fill_sges(w, qp, wr)) {
+    if (ib_write_status_of(w) == CTRAN_SUCCESS && !fill_sges(w, qp, wr)) {
         set_status(w, CTRAN_ERR_BUFFER);
     }
-    if (status_of(w) != CTRAN_SUCCESS) {
+    if (ib_write_status_of(w) != CTRAN_SUCCESS) {
         flags |= CT_IB_IMM_VOID;
         wr->num_sge = 0;
         wr->send_flags = IBV_SEND_SIGNALED;
@@ -120,7 +121,7 @@ bool ct_ib_write_short(struct ct_ib_peer *peer, struct ct_net_rma *rma, struct c
     w->posted = true;
     w->notifies = w->heavy = false;
     w->buf = NULL;
-    peer->write_next = peer->write_again = after(seq);
+    peer->write_next = peer->write_again = ib_write_after(seq);
     sges[0].addr = (uintptr_t)rma->area->base + rma->pos;
     sges[0].length = w->len_bytes;
     wr->num_sge = 1;
@@ -140,14 +141,14 @@ static bool is_tiny(const struct ct_ib_op *op, uint32_t len, const struct ct_ib_
     return len == 0 || (len <= qp->port->max_inline && op->memory == NULL && area->pieces == NULL);
 }
 
-static bool take_copy(const struct ct_ib_op *op, struct ct_ib_buf *buf, uint32_t len)
+static bool ib_write_take_copy(const struct ct_ib_op *op, struct ct_ib_buf *buf, uint32_t len)
 {
     size_t pos = op->rma->pos + op->posted_bytes;
     return ct_area_gather_all(op->rma->area, &pos, buf->bytes, len);
 }
 
 /* The fast path's, if it is open; else the next in turn. */
-static struct ct_ib_qp *choose(struct ct_ib_peer *peer, uint32_t len, uint32_t *flags)
+static struct ct_ib_qp *ib_write_choose(struct ct_ib_peer *peer, uint32_t len, uint32_t *flags)
 {
     struct ct_ib_qp *first = &ct_ib_peer_qpset(peer)->qp[1];
     if (len <= first->port->max_inline && peer->elsewhere == 0 && ct_ib_qp_has_room(first)) {
@@ -161,7 +162,7 @@ static struct ct_ib_qp *choose(struct ct_ib_peer *peer, uint32_t len, uint32_t *
 
 /* What else the segment needs: a buffer, and for the last one of a put that notifies a message.
  * False: no room, or the operation has failed. */
-static bool prepare(struct ct_ib_op *op, struct ct_ib_write *w, bool copies)
+static bool ib_write_prepare(struct ct_ib_op *op, struct ct_ib_write *w, bool copies)
 {
     struct ct_ib_peer         *peer = op->peer;
     const struct ct_net_rma   *rma = op->rma;
@@ -173,7 +174,7 @@ static bool prepare(struct ct_ib_op *op, struct ct_ib_write *w, bool copies)
     if (copies && w->buf == NULL) {
         return false;
     }
-    if (copies && !take_copy(op, w->buf, w->len_bytes)) {
+    if (copies && !ib_write_take_copy(op, w->buf, w->len_bytes)) {
         op->status = CTRAN_ERR_BUFFER;
     } else if (!w->notifies || ct_ib_message_add(peer, CT_IB_NOTICE, &notice, sizeof notice)) {
         return true;
@@ -192,7 +193,7 @@ bool ct_ib_write_next(struct ct_ib_op *op)
     if (!has_number(peer)) {
         return false;
     }
-    struct ct_ib_qp *qp = choose(peer, len, &flags);
+    struct ct_ib_qp *qp = ib_write_choose(peer, len, &flags);
     if (qp == NULL) {
         return false;
     }
@@ -203,22 +204,22 @@ bool ct_ib_write_next(struct ct_ib_op *op)
                             .len_bytes = len,
                             .heavy = len >= HEAVY,
                             .notifies = last && op->rma->notify};
-    if (!prepare(op, &w, op->memory == NULL && !is_tiny(op, len, qp))) {
+    if (!ib_write_prepare(op, &w, op->memory == NULL && !is_tiny(op, len, qp))) {
         return false;
     }
     *write_at(peer, seq) = w;
-    peer->write_next = peer->write_again = after(seq);
+    peer->write_next = peer->write_again = ib_write_after(seq);
     op->posted_bytes += len;
     op->parts++;
     op->whole = last;
-    post(peer, seq, qp, flags);
+    ib_write_post(peer, seq, qp, flags);
     return true;
 }
 
 bool ct_ib_write_again(struct ct_ib_peer *peer)
 {
     for (; CT_UNLIKELY(peer->write_again != peer->write_next);
-         peer->write_again = after(peer->write_again)) {
+         peer->write_again = ib_write_after(peer->write_again)) {
         struct ct_ib_write *w = write_at(peer, peer->write_again);
         if (w->rma == NULL || w->posted) {
             continue;
@@ -227,7 +228,7 @@ bool ct_ib_write_again(struct ct_ib_peer *peer)
         if (qp == NULL) {
             return false;
         }
-        post(peer, peer->write_again, qp, 0);
+        ib_write_post(peer, peer->write_again, qp, 0);
         peer->t->counters.writes_again++;
     }
     return true;
@@ -236,7 +237,7 @@ bool ct_ib_write_again(struct ct_ib_peer *peer)
 static void move_on(struct ct_ib_peer *peer)
 {
     while (peer->write_una != peer->write_next && write_at(peer, peer->write_una)->rma == NULL) {
-        peer->write_una = after(peer->write_una);
+        peer->write_una = ib_write_after(peer->write_una);
     }
 }
 
@@ -297,7 +298,7 @@ bool ct_ib_write_sync(struct ct_ib_peer *peer, const struct ct_ib_cm *theirs)
     if (ct_ib_seq_ahead(to, theirs->want_write) > CT_IB_SEQ_MASK / 2) {
         return false;
     }
-    for (uint32_t seq = from; seq != to; seq = after(seq)) {
+    for (uint32_t seq = from; seq != to; seq = ib_write_after(seq)) {
         const bool     is_past = ct_ib_seq_ahead(theirs->want_write, seq + 1) < CT_IB_SEQ_MASK / 2;
         const uint32_t ahead = ct_ib_seq_ahead(seq, theirs->want_write);
         if (is_past || (ahead < CT_IB_WINDOW && ct_ib_order_bit(theirs->ahead, seq))) {

@@ -84,7 +84,7 @@ static bool can_start(struct ct_gather *g, uint32_t r)
 }
 
 /* An error of the connection is told by its end. */
-static void start_round(struct ct_gather *g, uint32_t r)
+static void oob_gather_start_round(struct ct_gather *g, uint32_t r)
 {
     struct ct_step   steps[CT_MAX_STEPS];
     struct ct_pieces p;
@@ -115,7 +115,7 @@ void ct_gather_go_on(struct ct_gather *g)
         return;
     }
     while (g->next < g->nrounds && can_start(g, g->next)) {
-        start_round(g, g->next++);
+        oob_gather_start_round(g, g->next++);
     }
     if (g->next == g->nrounds && can_start(g, g->nrounds) && all_gone(g)) {
         g->ended = true;
@@ -141,13 +141,13 @@ uint32_t ct_gather_missing(const struct ct_gather *g, uint32_t *first)
     return missing;
 }
 
-static int compare(const void *a, const void *b)
+static int oob_gather_compare(const void *a, const void *b)
 {
     const struct ct_peer *x = a, *y = b;
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static bool known(const struct ct_gather *g, uint32_t index)
+static bool oob_gather_known(const struct ct_gather *g, uint32_t index)
 {
     for (uint32_t i = 0; i < g->npeers; i++) {
         if (g->peers[i].index == index) {
@@ -164,7 +164,8 @@ static int find_peers(struct ct_gather *g)
         struct ct_step steps[CT_MAX_STEPS];
         unsigned       n = steps_of(g, r, steps);
         for (unsigned i = 0; i < n; i++) {
-            if ((steps[i].act != CT_TX && steps[i].act != CT_RX) || known(g, steps[i].peer)) {
+            if ((steps[i].act != CT_TX && steps[i].act != CT_RX) ||
+                oob_gather_known(g, steps[i].peer)) {
                 continue;
             }
             struct ct_peer *more = realloc(g->peers, (g->npeers + 1) * sizeof *more);
@@ -176,7 +177,7 @@ static int find_peers(struct ct_gather *g)
         }
     }
     if (g->npeers > 0) {
-        qsort(g->peers, g->npeers, sizeof *g->peers, compare);
+        qsort(g->peers, g->npeers, sizeof *g->peers, oob_gather_compare);
     }
     return CTRAN_SUCCESS;
 }

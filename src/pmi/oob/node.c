@@ -42,7 +42,7 @@ struct ct_oob_node {
     bool                      *records;           /* by local slot: its record is in the table */
 };
 
-static void end(struct ct_oob_node *n, int status)
+static void oob_node_end(struct ct_oob_node *n, int status)
 {
     if (!n->ended) {
         n->ended = true;
@@ -60,7 +60,7 @@ static void tell_ready(struct ct_oob_node *n, struct ct_link *rank)
     (void)ct_wire_conn_send(&rank->conn, CT_OOB_READY, 0, where, sizeof where, NULL, 0, false);
 }
 
-static void on_gathered(void *arg, int status, const char *why)
+static void oob_node_on_gathered(void *arg, int status, const char *why)
 {
     struct ct_oob_node *n = arg;
     if (status != CTRAN_SUCCESS && !n->ended) {
@@ -74,11 +74,11 @@ static void on_gathered(void *arg, int status, const char *why)
         }
     }
     if (n->published || !n->gathered) {
-        end(n, status);
+        oob_node_end(n, status);
     }
 }
 
-static void on_limit(evutil_socket_t fd, short what, void *arg)
+static void oob_node_on_limit(evutil_socket_t fd, short what, void *arg)
 {
     struct ct_oob_node *n = arg;
     uint32_t            lacking = 0, node = 0;
@@ -94,7 +94,7 @@ static void on_limit(evutil_socket_t fd, short what, void *arg)
              lacking < n->nlocal ? "first missing:" : "all up to", n->first + lacking, missing,
              n->gather.npeers, node);
     n->gather.ended = true;
-    end(n, CTRAN_ERR_TIMEOUT);
+    oob_node_end(n, CTRAN_ERR_TIMEOUT);
 }
 
 /* A rank's record. A rank that has come before may come again, as long as nothing has been sent. */
@@ -123,7 +123,8 @@ static int take_record(struct ct_oob_node *n, struct ct_link *link, const struct
     return CTRAN_SUCCESS;
 }
 
-static int on_message(struct ct_wire_conn *conn, const struct ct_frame *f, const void *body)
+static int oob_node_on_message(struct ct_wire_conn *conn, const struct ct_frame *f,
+                               const void *body)
 {
     struct ct_link     *link = CT_CONTAINER_OF(conn, struct ct_link, conn);
     struct ct_oob_node *n = link->owner;
@@ -139,13 +140,13 @@ static int on_message(struct ct_wire_conn *conn, const struct ct_frame *f, const
     return CTRAN_ERR_ARG;
 }
 
-static void *on_place(struct ct_wire_conn *conn, const struct ct_frame *f)
+static void *oob_node_on_place(struct ct_wire_conn *conn, const struct ct_frame *f)
 {
     struct ct_link *link = CT_CONTAINER_OF(conn, struct ct_link, conn);
     return link->peer != NULL ? ct_peers_place(link, f) : NULL;
 }
 
-static void on_drained(struct ct_wire_conn *conn)
+static void oob_node_on_drained(struct ct_wire_conn *conn)
 {
     struct ct_link *link = CT_CONTAINER_OF(conn, struct ct_link, conn);
     if (link->peer != NULL) {
@@ -165,7 +166,7 @@ static void guest_free(struct ct_oob_node *n, struct ct_link *link)
     free(link);
 }
 
-static void on_closed(struct ct_wire_conn *conn, int code, const char *why)
+static void oob_node_on_closed(struct ct_wire_conn *conn, int code, const char *why)
 {
     struct ct_link *link = CT_CONTAINER_OF(conn, struct ct_link, conn);
     (void)code;
@@ -177,12 +178,12 @@ static void on_closed(struct ct_wire_conn *conn, int code, const char *why)
     }
 }
 
-static uint32_t most_of(const struct ct_oob_node *n)
+static uint32_t oob_node_most_of(const struct ct_oob_node *n)
 {
     return n->nlocal + n->gather.npeers + SPARE;
 }
 
-static void on_ready(struct ct_wire_conn *conn)
+static void oob_node_on_ready(struct ct_wire_conn *conn)
 {
     struct ct_link     *link = CT_CONTAINER_OF(conn, struct ct_link, conn);
     struct ct_oob_node *n = link->owner;
@@ -192,21 +193,21 @@ static void on_ready(struct ct_wire_conn *conn)
     ct_list_remove(&link->node);
     ct_list_append(&n->guests, &link->node);
     ct_listener_go_on(&n->listener);
-    if (n->nguests > most_of(n)) {
+    if (n->nguests > oob_node_most_of(n)) {
         ct_wire_conn_fail(conn, CTRAN_ERR_OTHER, "is one of too many");
     }
 }
 
 static const struct ct_wire_conn_ops ops = {
-    .ready = on_ready,
-    .place = on_place,
-    .message = on_message,
-    .drained = on_drained,
-    .closed = on_closed,
+    .ready = oob_node_on_ready,
+    .place = oob_node_on_place,
+    .message = oob_node_on_message,
+    .drained = oob_node_on_drained,
+    .closed = oob_node_on_closed,
 };
 
 /* Closes the stranger that has had the most time; false: that is too little, or there is none. */
-static bool drop_oldest(struct ct_oob_node *n)
+static bool oob_node_drop_oldest(struct ct_oob_node *n)
 {
     struct ct_link *oldest = CT_LIST_ENTRY(n->strangers.next, struct ct_link, node);
     if (ct_list_empty(&n->strangers) ||
@@ -217,15 +218,16 @@ static bool drop_oldest(struct ct_oob_node *n)
     return true;
 }
 
-static enum ct_room make_room(void *arg, bool scarce)
+static enum ct_room oob_node_make_room(void *arg, bool scarce)
 {
     struct ct_oob_node *n = arg;
-    while (scarce && drop_oldest(n)) { /* or a crowd of them would be served one by one */
+    while (scarce && oob_node_drop_oldest(n)) { /* or a crowd of them would be served one by one */
     }
-    return n->nstrangers < most_of(n) || drop_oldest(n) ? CT_ROOM_FREE : CT_ROOM_LATER;
+    return n->nstrangers < oob_node_most_of(n) || oob_node_drop_oldest(n) ? CT_ROOM_FREE
+                                                                          : CT_ROOM_LATER;
 }
 
-static void on_accepted(void *arg, int fd)
+static void oob_node_on_accepted(void *arg, int fd)
 {
     struct ct_oob_node       *n = arg;
     struct ct_wire_conn_terms terms = {.key = n->terms->key,
@@ -249,27 +251,27 @@ static void on_accepted(void *arg, int fd)
     ct_list_append(&n->strangers, &link->node);
 }
 
-static int publish(struct ct_oob_node *n);
+static int oob_node_publish(struct ct_oob_node *n);
 
 static void on_published(void *arg, const struct ct_store_reply *reply)
 {
     struct ct_oob_node *n = arg;
-    if (reply->status == CTRAN_ERR_SYSTEM && !n->ended && publish(n) == CTRAN_SUCCESS) {
+    if (reply->status == CTRAN_ERR_SYSTEM && !n->ended && oob_node_publish(n) == CTRAN_SUCCESS) {
         return; /* the connection was lost, and nobody else sets this */
     }
     if (reply->status != CTRAN_SUCCESS && !n->ended) {
         ct_error(n->terms->loop->log, "node %u cannot tell the store its address: %s", n->index,
                  ct_error_text(reply->status));
         n->gather.ended = true;
-        end(n, CTRAN_ERR_BOOTSTRAP);
+        oob_node_end(n, CTRAN_ERR_BOOTSTRAP);
     }
     n->published = true;
     if (n->gathered) {
-        end(n, CTRAN_SUCCESS);
+        oob_node_end(n, CTRAN_SUCCESS);
     }
 }
 
-static int make_table(struct ct_oob_node *n)
+static int oob_node_make_table(struct ct_oob_node *n)
 {
     n->size = (size_t)n->terms->shape.nslots * n->terms->shape.entry_bytes;
     n->memory = memfd_create("ctran-records", MFD_CLOEXEC);
@@ -284,7 +286,7 @@ static int make_table(struct ct_oob_node *n)
     return CTRAN_SUCCESS;
 }
 
-static int publish(struct ct_oob_node *n)
+static int oob_node_publish(struct ct_oob_node *n)
 {
     char                    key[CT_OOB_KEY_SIZE];
     struct ct_store_request set = {.op = CT_STORE_SET, .timeout_ms = n->terms->limit_ms};
@@ -293,7 +295,7 @@ static int publish(struct ct_oob_node *n)
     return ct_store_ask(n->terms->store, &set, on_published, n);
 }
 
-static int take_part(struct ct_oob_node *n, struct ct_addr *addr)
+static int oob_node_take_part(struct ct_oob_node *n, struct ct_addr *addr)
 {
     struct timeval limit = ct_wire_timeval(n->terms->limit_ms);
     int            rc = ct_listener_open(&n->listener, n->terms->loop, addr);
@@ -308,7 +310,7 @@ static int take_part(struct ct_oob_node *n, struct ct_addr *addr)
     if (event_add(&n->limit, &limit) != 0) {
         return CTRAN_ERR_NO_MEM;
     }
-    rc = publish(n);
+    rc = oob_node_publish(n);
     return rc == CTRAN_SUCCESS ? ct_gather_open(&n->gather, n->terms, n->index, n->table) : rc;
 }
 
@@ -326,17 +328,17 @@ int ct_oob_node_open(struct ct_oob_node **node, const struct ct_oob_terms *terms
     n->first = ct_oob_first(&terms->shape, index);
     n->nlocal = ct_oob_first(&terms->shape, index + 1) - n->first;
     n->memory = -1;
-    n->listener =
-        (struct ct_listener){.fd = -1, .room = make_room, .accepted = on_accepted, .arg = n};
-    n->gather.done = on_gathered;
+    n->listener = (struct ct_listener){
+        .fd = -1, .room = oob_node_make_room, .accepted = oob_node_on_accepted, .arg = n};
+    n->gather.done = oob_node_on_gathered;
     n->gather.arg = n;
     n->ranks = calloc(n->nlocal, sizeof(struct ct_link *));
     n->records = calloc(n->nlocal, sizeof *n->records);
     ct_list_init(&n->strangers);
     ct_list_init(&n->guests);
-    (void)evtimer_assign(&n->limit, terms->loop->base, on_limit, n);
-    int rc = n->ranks == NULL || n->records == NULL ? CTRAN_ERR_NO_MEM : make_table(n);
-    rc = rc == CTRAN_SUCCESS ? take_part(n, addr) : rc;
+    (void)evtimer_assign(&n->limit, terms->loop->base, oob_node_on_limit, n);
+    int rc = n->ranks == NULL || n->records == NULL ? CTRAN_ERR_NO_MEM : oob_node_make_table(n);
+    rc = rc == CTRAN_SUCCESS ? oob_node_take_part(n, addr) : rc;
     if (rc != CTRAN_SUCCESS) {
         ct_error(terms->loop->log, "node %u cannot take part in the exchange %s: %s", index,
                  terms->name, ct_error_text(rc));

@@ -35,7 +35,7 @@ struct ct_peer *ct_peers_find(struct ct_gather *g, uint32_t index)
     return low < g->npeers && g->peers[low].index == index ? &g->peers[low] : NULL;
 }
 
-static void fail(struct ct_gather *g, int status, const char *why)
+static void oob_peers_fail(struct ct_gather *g, int status, const char *why)
 {
     if (!g->ended) {
         g->ended = true;
@@ -50,13 +50,13 @@ static void try_again(struct ct_peer *peer)
     (void)event_add(&peer->again, &pause);
 }
 
-static void on_again(evutil_socket_t fd, short what, void *arg)
+static void oob_peers_on_again(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd, (void)what;
     connect_to(arg);
 }
 
-static void use(struct ct_peer *peer, struct ct_link *link)
+static void oob_peers_use(struct ct_peer *peer, struct ct_link *link)
 {
     const struct ct_oob_shape *shape = &peer->gather->terms->shape;
     link->peer = peer;
@@ -67,7 +67,7 @@ static void use(struct ct_peer *peer, struct ct_link *link)
     peer->link = link;
 }
 
-static void on_ready(struct ct_wire_conn *conn)
+static void oob_peers_on_ready(struct ct_wire_conn *conn)
 {
     struct ct_link *link = CT_CONTAINER_OF(conn, struct ct_link, conn);
     (void)ct_wire_conn_send(conn, CT_OOB_HELLO, link->gather->index, NULL, 0, NULL, 0, false);
@@ -75,33 +75,34 @@ static void on_ready(struct ct_wire_conn *conn)
     ct_gather_go_on(link->gather);
 }
 
-static void *on_place(struct ct_wire_conn *conn, const struct ct_frame *f)
+static void *oob_peers_on_place(struct ct_wire_conn *conn, const struct ct_frame *f)
 {
     return ct_peers_place(CT_CONTAINER_OF(conn, struct ct_link, conn), f);
 }
 
-static int on_message(struct ct_wire_conn *conn, const struct ct_frame *f, const void *body)
+static int oob_peers_on_message(struct ct_wire_conn *conn, const struct ct_frame *f,
+                                const void *body)
 {
     return ct_peers_message(CT_CONTAINER_OF(conn, struct ct_link, conn), f, body);
 }
 
-static void on_drained(struct ct_wire_conn *conn)
+static void oob_peers_on_drained(struct ct_wire_conn *conn)
 {
     ct_gather_go_on(CT_CONTAINER_OF(conn, struct ct_link, conn)->gather);
 }
 
-static void on_closed(struct ct_wire_conn *conn, int code, const char *why)
+static void oob_peers_on_closed(struct ct_wire_conn *conn, int code, const char *why)
 {
     (void)code;
     ct_peers_closed(CT_CONTAINER_OF(conn, struct ct_link, conn), why);
 }
 
 static const struct ct_wire_conn_ops ops = {
-    .ready = on_ready,
-    .place = on_place,
-    .message = on_message,
-    .drained = on_drained,
-    .closed = on_closed,
+    .ready = oob_peers_on_ready,
+    .place = oob_peers_on_place,
+    .message = oob_peers_on_message,
+    .drained = oob_peers_on_drained,
+    .closed = oob_peers_on_closed,
 };
 
 static void connect_to(struct ct_peer *peer)
@@ -114,7 +115,7 @@ static void connect_to(struct ct_peer *peer)
     struct ct_addr           *to = &peer->addrs[peer->attempt % peer->naddrs];
     struct ct_link           *link = calloc(1, sizeof *link);
     if (link == NULL) {
-        fail(g, CTRAN_ERR_NO_MEM, "there is no memory for a connection");
+        oob_peers_fail(g, CTRAN_ERR_NO_MEM, "there is no memory for a connection");
         return;
     }
     ct_list_init(&link->node);
@@ -123,7 +124,7 @@ static void connect_to(struct ct_peer *peer)
         try_again(peer);
         return;
     }
-    use(peer, link);
+    oob_peers_use(peer, link);
 }
 
 static void on_address(void *arg, const struct ct_store_reply *reply)
@@ -132,13 +133,14 @@ static void on_address(void *arg, const struct ct_store_reply *reply)
     uint32_t        len = reply->value.len, n = len / sizeof *peer->addrs;
     if (reply->status != CTRAN_SUCCESS || n == 0 || n > CT_OOB_REACH_MAX ||
         len != n * sizeof *peer->addrs) {
-        fail(peer->gather, reply->status != CTRAN_SUCCESS ? reply->status : CTRAN_ERR_BOOTSTRAP,
-             "the store does not know a node's address");
+        oob_peers_fail(peer->gather,
+                       reply->status != CTRAN_SUCCESS ? reply->status : CTRAN_ERR_BOOTSTRAP,
+                       "the store does not know a node's address");
         return;
     }
     peer->addrs = malloc(len);
     if (peer->addrs == NULL) {
-        fail(peer->gather, CTRAN_ERR_NO_MEM, "there is no memory for an address");
+        oob_peers_fail(peer->gather, CTRAN_ERR_NO_MEM, "there is no memory for an address");
         return;
     }
     memcpy(peer->addrs, reply->value.at, len);
@@ -150,7 +152,8 @@ int ct_peers_open(struct ct_gather *g)
 {
     int rc = CTRAN_SUCCESS;
     for (uint32_t i = 0; i < g->npeers; i++) {
-        (void)evtimer_assign(&g->peers[i].again, g->terms->loop->base, on_again, &g->peers[i]);
+        (void)evtimer_assign(&g->peers[i].again, g->terms->loop->base, oob_peers_on_again,
+                             &g->peers[i]);
     }
     for (uint32_t i = 0; i < g->npeers && rc == CTRAN_SUCCESS; i++) {
         struct ct_peer         *peer = &g->peers[i];
@@ -187,7 +190,7 @@ int ct_peers_adopt(struct ct_gather *g, struct ct_link *link, uint32_t index)
     }
     ct_list_remove(&link->node);
     link->conn.traffic = CT_TRAFFIC_GATHER;
-    use(peer, link);
+    oob_peers_use(peer, link);
     peer->ready = true;
     ct_gather_go_on(g);
     return CTRAN_SUCCESS;
@@ -227,7 +230,7 @@ void ct_peers_closed(struct ct_link *link, const char *why)
     peer->ready = false;
     free(link);
     if (began) {
-        fail(peer->gather, CTRAN_ERR_BOOTSTRAP, why);
+        oob_peers_fail(peer->gather, CTRAN_ERR_BOOTSTRAP, why);
     } else if (peer->index > peer->gather->index && !peer->gather->ended) {
         try_again(peer);
     }

@@ -32,9 +32,9 @@ struct ct_oob_rank {
     unsigned char             record[];
 };
 
-static void connect_now(struct ct_oob_rank *r);
+static void oob_rank_connect_now(struct ct_oob_rank *r);
 
-static void end(struct ct_oob_rank *r, int status, uint32_t pid, uint32_t fd)
+static void oob_rank_end(struct ct_oob_rank *r, int status, uint32_t pid, uint32_t fd)
 {
     if (!r->ended) {
         r->ended = true;
@@ -61,32 +61,34 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
         ct_addr_format(&r->agent, text, sizeof text);
         ct_error(r->loop->log, "slot %u: the agent at %s %s in time", r->slot, text,
                  ct_wire_conn_is_ready(&r->conn) ? "had no table" : "could not be reached");
-        end(r, CTRAN_ERR_TIMEOUT, 0, 0);
+        oob_rank_end(r, CTRAN_ERR_TIMEOUT, 0, 0);
     } else if (r->conn.fd < 0) {
-        connect_now(r);
+        oob_rank_connect_now(r);
     } else {
         wake_in(r, UINT32_MAX);
     }
 }
 
-static void on_ready(struct ct_wire_conn *conn)
+static void oob_rank_on_ready(struct ct_wire_conn *conn)
 {
     struct ct_oob_rank *r = CT_CONTAINER_OF(conn, struct ct_oob_rank, conn);
     (void)ct_wire_conn_send(conn, CT_OOB_RECORD, r->slot, r->record, r->record_bytes, NULL, 0,
                             false);
 }
 
-static int on_message(struct ct_wire_conn *conn, const struct ct_frame *f, const void *body)
+static int oob_rank_on_message(struct ct_wire_conn *conn, const struct ct_frame *f,
+                               const void *body)
 {
     struct ct_oob_rank *r = CT_CONTAINER_OF(conn, struct ct_oob_rank, conn);
     if (f->type != CT_OOB_READY || f->len != CT_OOB_READY_BYTES) {
         return CTRAN_ERR_ARG;
     }
-    end(r, CTRAN_SUCCESS, ct_wire_get32(body), ct_wire_get32((const unsigned char *)body + 4));
+    oob_rank_end(r, CTRAN_SUCCESS, ct_wire_get32(body),
+                 ct_wire_get32((const unsigned char *)body + 4));
     return CTRAN_SUCCESS;
 }
 
-static void on_closed(struct ct_wire_conn *conn, int code, const char *why)
+static void oob_rank_on_closed(struct ct_wire_conn *conn, int code, const char *why)
 {
     struct ct_oob_rank *r = CT_CONTAINER_OF(conn, struct ct_oob_rank, conn);
     (void)code, (void)why;
@@ -96,12 +98,12 @@ static void on_closed(struct ct_wire_conn *conn, int code, const char *why)
 }
 
 static const struct ct_wire_conn_ops ops = {
-    .ready = on_ready,
-    .message = on_message,
-    .closed = on_closed,
+    .ready = oob_rank_on_ready,
+    .message = oob_rank_on_message,
+    .closed = oob_rank_on_closed,
 };
 
-static void connect_now(struct ct_oob_rank *r)
+static void oob_rank_connect_now(struct ct_oob_rank *r)
 {
     uint64_t                  left = (r->deadline_ns - ct_clock_ns()) / CT_NS_PER_MS;
     struct ct_wire_conn_terms terms = {.key = r->key,
@@ -134,7 +136,7 @@ int ct_oob_rank_open(struct ct_oob_rank **rank, struct ct_loop *loop, const stru
     r->arg = arg;
     memcpy(r->record, record, shape->entry_bytes);
     (void)evtimer_assign(&r->timer, loop->base, on_timer, r);
-    connect_now(r);
+    oob_rank_connect_now(r);
     *rank = r;
     return CTRAN_SUCCESS;
 }

@@ -68,7 +68,7 @@ static void reply_to(struct client *c, uint8_t op, uint64_t id, const struct ct_
                             r->value.len, false);
 }
 
-static void on_answer(void *arg, struct ct_waiter *w, const struct ct_store_reply *r)
+static void store_server_on_answer(void *arg, struct ct_waiter *w, const struct ct_store_reply *r)
 {
     struct pending *p = CT_CONTAINER_OF(w, struct pending, waiter);
     (void)arg;
@@ -76,7 +76,7 @@ static void on_answer(void *arg, struct ct_waiter *w, const struct ct_store_repl
     pending_drop(p);
 }
 
-static void on_limit(evutil_socket_t fd, short what, void *arg)
+static void store_server_on_limit(evutil_socket_t fd, short what, void *arg)
 {
     struct pending       *p = arg;
     struct ct_store_reply r = {.status = CTRAN_ERR_TIMEOUT};
@@ -86,7 +86,8 @@ static void on_limit(evutil_socket_t fd, short what, void *arg)
 }
 
 /* Keeps a request until its time has come; an error is to be answered. */
-static int hold(struct client *c, const struct ct_frame *f, const struct ct_store_request *req)
+static int store_server_hold(struct client *c, const struct ct_frame *f,
+                             const struct ct_store_request *req)
 {
     struct ct_store_server *s = c->server;
     uint32_t                ms =
@@ -101,7 +102,7 @@ static int hold(struct client *c, const struct ct_frame *f, const struct ct_stor
     ct_list_init(&p->waiter.node);
     ct_list_append(&c->pending, &p->node);
     c->npending++;
-    (void)evtimer_assign(&p->limit, s->loop->base, on_limit, p);
+    (void)evtimer_assign(&p->limit, s->loop->base, store_server_on_limit, p);
     int rc = event_add(&p->limit, &limit) == 0 ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
     rc = rc == CTRAN_SUCCESS ? ct_table_wait(&s->table, req, &p->waiter) : rc;
     if (rc != CTRAN_SUCCESS) {
@@ -110,7 +111,8 @@ static int hold(struct client *c, const struct ct_frame *f, const struct ct_stor
     return rc;
 }
 
-static int on_message(struct ct_wire_conn *conn, const struct ct_frame *f, const void *body)
+static int store_server_on_message(struct ct_wire_conn *conn, const struct ct_frame *f,
+                                   const void *body)
 {
     struct client          *c = CT_CONTAINER_OF(conn, struct client, conn);
     struct ct_store_request req;
@@ -126,7 +128,7 @@ static int on_message(struct ct_wire_conn *conn, const struct ct_frame *f, const
         free(memory);
         return CTRAN_SUCCESS;
     }
-    rc = hold(c, f, &req);
+    rc = store_server_hold(c, f, &req);
     if (rc != CTRAN_SUCCESS) {
         reply = (struct ct_store_reply){.status = rc};
         reply_to(c, f->type, f->id, &reply);
@@ -146,7 +148,7 @@ static void client_free(struct client *c)
     free(c);
 }
 
-static void on_ready(struct ct_wire_conn *conn)
+static void store_server_on_ready(struct ct_wire_conn *conn)
 {
     struct client *c = CT_CONTAINER_OF(conn, struct client, conn);
     c->stranger = false;
@@ -156,7 +158,7 @@ static void on_ready(struct ct_wire_conn *conn)
     ct_listener_go_on(&c->server->listener);
 }
 
-static void on_closed(struct ct_wire_conn *conn, int code, const char *why)
+static void store_server_on_closed(struct ct_wire_conn *conn, int code, const char *why)
 {
     struct client *c = CT_CONTAINER_OF(conn, struct client, conn);
     bool           left = !c->stranger && code == CTRAN_ERR_SYSTEM;
@@ -169,13 +171,13 @@ static void on_closed(struct ct_wire_conn *conn, int code, const char *why)
 }
 
 static const struct ct_wire_conn_ops ops = {
-    .ready = on_ready,
-    .message = on_message,
-    .closed = on_closed,
+    .ready = store_server_on_ready,
+    .message = store_server_on_message,
+    .closed = store_server_on_closed,
 };
 
 /* Closes the stranger that has had the most time; false: that is too little, or there is none. */
-static bool drop_oldest(struct ct_store_server *s)
+static bool store_server_drop_oldest(struct ct_store_server *s)
 {
     struct client *c = CT_LIST_ENTRY(s->strangers.next, struct client, node);
     if (ct_list_empty(&s->strangers) ||
@@ -188,7 +190,7 @@ static bool drop_oldest(struct ct_store_server *s)
 }
 
 /* Clients have all places, and keep them as long as they like. */
-static enum ct_room turn_away(struct ct_store_server *s)
+static enum ct_room store_server_turn_away(struct ct_store_server *s)
 {
     s->stats.turned_away++;
     if (s->stats.turned_away == 1) {
@@ -213,24 +215,25 @@ static void tell_full(struct ct_store_server *s)
     }
 }
 
-static enum ct_room make_room(void *arg, bool scarce)
+static enum ct_room store_server_make_room(void *arg, bool scarce)
 {
     struct ct_store_server *s = arg;
-    while (scarce && drop_oldest(s)) { /* or a crowd of them would be served one by one */
+    while (scarce &&
+           store_server_drop_oldest(s)) { /* or a crowd of them would be served one by one */
     }
     if (s->stats.connections - s->stats.strangers >= s->limits.connections) {
-        return turn_away(s);
+        return store_server_turn_away(s);
     }
     if ((s->stats.strangers < s->limits.strangers &&
          s->stats.connections < s->limits.connections) ||
-        drop_oldest(s)) {
+        store_server_drop_oldest(s)) {
         return CT_ROOM_FREE;
     }
     tell_full(s);
     return CT_ROOM_LATER;
 }
 
-static void on_accepted(void *arg, int fd)
+static void store_server_on_accepted(void *arg, int fd)
 {
     struct ct_store_server *s = arg;
     struct client          *c = calloc(1, sizeof *c);
@@ -280,8 +283,8 @@ int ct_store_server_open(struct ct_store_server **server, struct ct_loop *loop,
     if (s == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    s->listener.accepted = on_accepted;
-    s->listener.room = make_room;
+    s->listener.accepted = store_server_on_accepted;
+    s->listener.room = store_server_make_room;
     s->listener.arg = s;
     int rc = ct_listener_open(&s->listener, loop, addr);
     if (rc != CTRAN_SUCCESS) {
@@ -296,7 +299,7 @@ int ct_store_server_open(struct ct_store_server **server, struct ct_loop *loop,
                                            .limit_ms = s->limits.proof_ms,
                                            .traffic = CT_TRAFFIC_STORE};
     ct_table_init(&s->table, s->limits.memory);
-    s->table.answer = on_answer;
+    s->table.answer = store_server_on_answer;
     ct_list_init(&s->strangers);
     ct_list_init(&s->clients);
     *server = s;

@@ -19,7 +19,7 @@ enum {
     MOST_ROUNDS = 4 /* of which each doubles that */
 };
 
-static void connect_now(struct ct_shard *s);
+static void store_shard_connect_now(struct ct_shard *s);
 
 void ct_ask_drop(struct ct_ask *ask)
 {
@@ -32,7 +32,7 @@ void ct_ask_drop(struct ct_ask *ask)
     free(ask);
 }
 
-static void answer(struct ct_ask *ask, const struct ct_store_reply *reply)
+static void store_shard_answer(struct ct_ask *ask, const struct ct_store_reply *reply)
 {
     ct_store_fn fn = ask->fn;
     void       *arg = ask->arg;
@@ -69,13 +69,13 @@ static void pause_then_connect(struct ct_shard *s, const char *why)
     (void)event_add(&s->again, &pause);
 }
 
-static void on_again(evutil_socket_t fd, short what, void *arg)
+static void store_shard_on_again(evutil_socket_t fd, short what, void *arg)
 {
     struct ct_shard *s = arg;
     (void)fd, (void)what;
     s->state = CT_SHARD_IDLE;
     if (!ct_list_empty(&s->queue)) {
-        connect_now(s);
+        store_shard_connect_now(s);
     }
 }
 
@@ -93,7 +93,7 @@ static void send_ask(struct ct_shard *s, struct ct_ask *ask)
     }
 }
 
-static void on_ready(struct ct_wire_conn *conn)
+static void store_shard_on_ready(struct ct_wire_conn *conn)
 {
     struct ct_shard *s = CT_CONTAINER_OF(conn, struct ct_shard, conn);
     s->state = CT_SHARD_READY;
@@ -105,7 +105,8 @@ static void on_ready(struct ct_wire_conn *conn)
     }
 }
 
-static int on_message(struct ct_wire_conn *conn, const struct ct_frame *f, const void *body)
+static int store_shard_on_message(struct ct_wire_conn *conn, const struct ct_frame *f,
+                                  const void *body)
 {
     struct ct_shard      *s = CT_CONTAINER_OF(conn, struct ct_shard, conn);
     struct ct_store_reply reply;
@@ -121,7 +122,7 @@ static int on_message(struct ct_wire_conn *conn, const struct ct_frame *f, const
     if (f->type != (ask->op | CT_STORE_ANSWER)) {
         return CTRAN_ERR_OTHER;
     }
-    answer(ask, &reply);
+    store_shard_answer(ask, &reply);
     return CTRAN_SUCCESS;
 }
 
@@ -143,7 +144,7 @@ static void keep_reads(struct ct_shard *s)
     ct_list_splice(&s->queue, &kept);
 }
 
-static void on_closed(struct ct_wire_conn *conn, int code, const char *why)
+static void store_shard_on_closed(struct ct_wire_conn *conn, int code, const char *why)
 {
     struct ct_shard      *s = CT_CONTAINER_OF(conn, struct ct_shard, conn);
     struct ct_store_reply lost = {.status = CTRAN_ERR_SYSTEM};
@@ -154,7 +155,7 @@ static void on_closed(struct ct_wire_conn *conn, int code, const char *why)
     s->state = CT_SHARD_PAUSING; /* a callback may ask anew: that request waits for the pause */
     keep_reads(s);
     while (s->out != NULL) {
-        answer(s->out, &lost);
+        store_shard_answer(s->out, &lost);
     }
     if (ct_list_empty(&s->queue)) {
         s->attempt = 0; /* who asks next begins at this address */
@@ -165,9 +166,9 @@ static void on_closed(struct ct_wire_conn *conn, int code, const char *why)
 }
 
 static const struct ct_wire_conn_ops ops = {
-    .ready = on_ready,
-    .message = on_message,
-    .closed = on_closed,
+    .ready = store_shard_on_ready,
+    .message = store_shard_on_message,
+    .closed = store_shard_on_closed,
 };
 
 /* Of several addresses some may not be reachable from here and say nothing: each has a short time,
@@ -178,7 +179,7 @@ static uint32_t limit_of(const struct ct_shard *s)
     return s->place.naddrs > 1 ? (uint32_t)FIRST_CHOICE_MS << round : s->store->terms.limit_ms;
 }
 
-static void connect_now(struct ct_shard *s)
+static void store_shard_connect_now(struct ct_shard *s)
 {
     struct ct_wire_conn_terms terms = s->store->terms;
     terms.limit_ms = limit_of(s);
@@ -200,7 +201,7 @@ struct ct_shard *ct_shard_make(struct ct_store *store, const struct ct_store_pla
         s->place = *place;
         s->conn.fd = -1;
         ct_list_init(&s->queue);
-        (void)evtimer_assign(&s->again, store->loop->base, on_again, s);
+        (void)evtimer_assign(&s->again, store->loop->base, store_shard_on_again, s);
     }
     return s;
 }
@@ -234,20 +235,20 @@ void ct_shard_forget(struct ct_shard *s, const void *arg)
     }
 }
 
-static void on_limit(evutil_socket_t fd, short what, void *arg)
+static void store_shard_on_limit(evutil_socket_t fd, short what, void *arg)
 {
     struct ct_store_reply late = {.status = CTRAN_ERR_TIMEOUT};
     (void)fd, (void)what;
-    answer(arg, &late);
+    store_shard_answer(arg, &late);
 }
 
 void ct_shard_push(struct ct_shard *s, struct ct_ask *ask)
 {
     ask->shard = s;
     ct_list_append(&s->queue, &ask->queued);
-    (void)evtimer_assign(&ask->limit, s->store->loop->base, on_limit, ask);
+    (void)evtimer_assign(&ask->limit, s->store->loop->base, store_shard_on_limit, ask);
     if (s->state == CT_SHARD_IDLE) {
-        connect_now(s);
+        store_shard_connect_now(s);
     } else if (s->state == CT_SHARD_READY) {
         send_ask(s, ask);
     }

@@ -7,7 +7,7 @@
 enum { PAGE = 1000 };
 
 /* Bytes that are no text as \xNN. */
-static void print(FILE *out, struct ct_bytes bytes)
+static void store_show_print(FILE *out, struct ct_bytes bytes)
 {
     const unsigned char *at = bytes.at;
     for (uint32_t i = 0; i < bytes.len; i++) {
@@ -33,9 +33,9 @@ static int print_key(struct ct_store *s, uint32_t shard, struct ct_bytes key,
         rc = CTRAN_ERR_OTHER;
     }
     if (rc == CTRAN_SUCCESS) {
-        print(out, key);
+        store_show_print(out, key);
         (void)fputs(what == CT_STORE_SHOW_KEYS ? "" : " ", out);
-        print(out, reply.value);
+        store_show_print(out, reply.value);
         (void)fputc('\n', out);
     }
     free(value);

@@ -11,7 +11,7 @@ struct call {
     bool                  done;
 };
 
-static void on_reply(void *arg, const struct ct_store_reply *reply)
+static void store_sync_on_reply(void *arg, const struct ct_store_reply *reply)
 {
     struct call *call = arg;
     call->done = true;
@@ -33,7 +33,7 @@ int ct_store_call_shard(struct ct_store *store, uint32_t shard, const struct ct_
 {
     struct call call = {.done = false};
     *memory = NULL;
-    int rc = ct_store_ask_shard(store, shard, req, on_reply, &call);
+    int rc = ct_store_ask_shard(store, shard, req, store_sync_on_reply, &call);
     if (rc != CTRAN_SUCCESS) {
         *reply = (struct ct_store_reply){.status = rc};
         return rc;

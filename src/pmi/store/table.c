@@ -15,14 +15,14 @@ void ct_table_init(struct ct_table *t, size_t limit)
     t->limit = limit;
 }
 
-static size_t cost(const struct ct_entry *e)
+static size_t store_table_cost(const struct ct_entry *e)
 {
     return sizeof *e + e->key_len + e->value_len;
 }
 
 static void entry_drop(struct ct_table *t, struct ct_entry *e)
 {
-    t->memory -= cost(e);
+    t->memory -= store_table_cost(e);
     HASH_DEL(t->entries, e);
     free(e->value);
     free(e);
@@ -44,16 +44,16 @@ void ct_table_fini(struct ct_table *t)
     }
 }
 
-static struct ct_entry *find(struct ct_table *t, struct ct_bytes key)
+static struct ct_entry *store_table_find(struct ct_table *t, struct ct_bytes key)
 {
     struct ct_entry *e;
     HASH_FIND(hh, t->entries, key.at, key.len, e);
     return e;
 }
 
-static struct ct_entry *find_or_make(struct ct_table *t, struct ct_bytes key)
+static struct ct_entry *store_table_find_or_make(struct ct_table *t, struct ct_bytes key)
 {
-    struct ct_entry *e = find(t, key);
+    struct ct_entry *e = store_table_find(t, key);
     if (e != NULL || t->memory + sizeof *e + key.len > t->limit) {
         return e;
     }
@@ -69,7 +69,7 @@ static struct ct_entry *find_or_make(struct ct_table *t, struct ct_bytes key)
         free(e);
         return NULL;
     }
-    t->memory += cost(e);
+    t->memory += store_table_cost(e);
     return e;
 }
 
@@ -93,19 +93,19 @@ static void waiter_take(struct ct_table *t, struct ct_waiter *w)
 }
 
 /* Whether what it waited for has come. */
-static bool is_due(const struct ct_waiter *w, const struct ct_entry *e)
+static bool store_table_is_due(const struct ct_waiter *w, const struct ct_entry *e)
 {
     return (w->op == CT_STORE_WAIT && e->version != 0) ||
            (w->op == CT_STORE_WATCH && e->version != w->number);
 }
 
 /* The key has changed: answers the waiters for which the change matters. */
-static void tell(struct ct_table *t, struct ct_entry *e)
+static void store_table_tell(struct ct_table *t, struct ct_entry *e)
 {
     struct ct_store_reply r = reply_of(e);
     CT_LIST_FOR (node, &e->waiters) {
         struct ct_waiter *w = CT_LIST_ENTRY(node, struct ct_waiter, node);
-        if (is_due(w, e)) {
+        if (store_table_is_due(w, e)) {
             waiter_take(t, w);
             t->answer(t->arg, w, &r);
         }
@@ -114,9 +114,10 @@ static void tell(struct ct_table *t, struct ct_entry *e)
 }
 
 /* CTRAN_ERR_NO_MEM: nothing has changed. */
-static int store(struct ct_table *t, struct ct_bytes key, struct ct_bytes value, int64_t *version)
+static int store_table_store(struct ct_table *t, struct ct_bytes key, struct ct_bytes value,
+                             int64_t *version)
 {
-    struct ct_entry *e = find_or_make(t, key);
+    struct ct_entry *e = store_table_find_or_make(t, key);
     unsigned char   *copy = malloc(value.len + 1);
     if (e == NULL || copy == NULL || t->memory - e->value_len + value.len > t->limit) {
         free(copy);
@@ -132,21 +133,21 @@ static int store(struct ct_table *t, struct ct_bytes key, struct ct_bytes value,
     e->value = copy;
     e->value_len = value.len;
     e->version = *version = ++t->version;
-    tell(t, e);
+    store_table_tell(t, e);
     return CTRAN_SUCCESS;
 }
 
 static void do_set(struct ct_table *t, const struct ct_store_request *req,
                    struct ct_store_reply *reply)
 {
-    reply->status = store(t, req->key, req->value, &reply->number);
+    reply->status = store_table_store(t, req->key, req->value, &reply->number);
     reply->found = reply->status == CTRAN_SUCCESS;
 }
 
 static void do_add(struct ct_table *t, const struct ct_store_request *req,
                    struct ct_store_reply *reply)
 {
-    struct ct_entry *e = find(t, req->key);
+    struct ct_entry *e = store_table_find(t, req->key);
     char             text[NUMBER_SIZE], *end;
     int64_t          sum = 0, version;
     if (e != NULL && e->version != 0) {
@@ -162,7 +163,7 @@ static void do_add(struct ct_table *t, const struct ct_store_request *req,
         return;
     }
     (void)snprintf(text, sizeof text, "%lld", (long long)sum);
-    reply->status = store(t, req->key, ct_bytes_of(text), &version);
+    reply->status = store_table_store(t, req->key, ct_bytes_of(text), &version);
     reply->found = reply->status == CTRAN_SUCCESS;
     reply->number = sum;
 }
@@ -170,14 +171,14 @@ static void do_add(struct ct_table *t, const struct ct_store_request *req,
 static void do_cas(struct ct_table *t, const struct ct_store_request *req,
                    struct ct_store_reply *reply)
 {
-    struct ct_entry *e = find(t, req->key);
+    struct ct_entry *e = store_table_find(t, req->key);
     bool             has = e != NULL && e->version != 0;
     int64_t          version;
     bool             right = has ? req->number != 1 && e->value_len == req->expected.len &&
                            memcmp(e->value, req->expected.at, e->value_len) == 0
                                  : req->number == 1;
-    int              status = right ? store(t, req->key, req->value, &version) : CTRAN_SUCCESS;
-    *reply = reply_of(find(t, req->key));
+    int status = right ? store_table_store(t, req->key, req->value, &version) : CTRAN_SUCCESS;
+    *reply = reply_of(store_table_find(t, req->key));
     reply->status = status;
     reply->found = right && status == CTRAN_SUCCESS;
 }
@@ -185,7 +186,7 @@ static void do_cas(struct ct_table *t, const struct ct_store_request *req,
 static void do_delete(struct ct_table *t, const struct ct_store_request *req,
                       struct ct_store_reply *reply)
 {
-    struct ct_entry *e = find(t, req->key);
+    struct ct_entry *e = store_table_find(t, req->key);
     if (e == NULL || e->version == 0) {
         return;
     }
@@ -195,10 +196,10 @@ static void do_delete(struct ct_table *t, const struct ct_store_request *req,
     e->value = NULL;
     e->value_len = 0;
     e->version = 0;
-    tell(t, e);
+    store_table_tell(t, e);
 }
 
-static int compare(const void *a, const void *b)
+static int store_table_compare(const void *a, const void *b)
 {
     const struct ct_entry *const *x = a, *const *y = b;
     uint32_t                      n = (*x)->key_len < (*y)->key_len ? (*x)->key_len : (*y)->key_len;
@@ -213,7 +214,7 @@ static bool is_after(const struct ct_entry *e, struct ct_bytes key)
     return c > 0 || (c == 0 && e->key_len > key.len);
 }
 
-static bool is_listed(const struct ct_entry *e, const struct ct_store_request *req)
+static bool store_table_is_listed(const struct ct_entry *e, const struct ct_store_request *req)
 {
     bool is_of_kind = req->op == CT_STORE_WAITS ? !ct_list_empty(&e->waiters) : e->version != 0;
     return is_of_kind && e->key_len >= req->key.len &&
@@ -282,11 +283,11 @@ static void do_list(struct ct_table *t, const struct ct_store_request *req,
         return;
     }
     HASH_ITER (hh, t->entries, e, next) {
-        if (is_listed(e, req)) {
+        if (store_table_is_listed(e, req)) {
             found[n++] = e;
         }
     }
-    qsort(found, n, sizeof(struct ct_entry *), compare);
+    qsort(found, n, sizeof(struct ct_entry *), store_table_compare);
     size_t i = 0;
     while (i < n && (int64_t)i < req->number && list_add(found[i], req->op, out, &len)) {
         i++;
@@ -300,7 +301,7 @@ static void do_list(struct ct_table *t, const struct ct_store_request *req,
 static bool do_watch(struct ct_table *t, const struct ct_store_request *req,
                      struct ct_store_reply *reply)
 {
-    struct ct_entry *e = find(t, req->key);
+    struct ct_entry *e = store_table_find(t, req->key);
     int64_t          now = e != NULL ? e->version : 0;
     *reply = reply_of(e);
     return req->op == CT_STORE_WAIT ? now != 0 : now != req->number;
@@ -316,10 +317,10 @@ bool ct_table_ask(struct ct_table *t, const struct ct_store_request *req,
         do_set(t, req, reply);
         return true;
     case CT_STORE_GET:
-        *reply = reply_of(find(t, req->key));
+        *reply = reply_of(store_table_find(t, req->key));
         return true;
     case CT_STORE_CHECK:
-        *reply = reply_of(find(t, req->key));
+        *reply = reply_of(store_table_find(t, req->key));
         reply->value = (struct ct_bytes){NULL, 0};
         return true;
     case CT_STORE_ADD:
@@ -363,7 +364,8 @@ static void barrier_settle(struct ct_table *t, struct ct_entry *e)
 
 int ct_table_wait(struct ct_table *t, const struct ct_store_request *req, struct ct_waiter *w)
 {
-    struct ct_entry *e = t->memory + sizeof *w > t->limit ? NULL : find_or_make(t, req->key);
+    struct ct_entry *e =
+        t->memory + sizeof *w > t->limit ? NULL : store_table_find_or_make(t, req->key);
     if (e == NULL) {
         return CTRAN_ERR_NO_MEM;
     }

@@ -71,7 +71,7 @@ void ct_wire_conn_close(struct ct_wire_conn *c)
 }
 
 /* Ends it and tells the owner; the connection is not touched afterwards. */
-static void end(struct ct_wire_conn *c, int code, const char *why)
+static void wire_conn_end(struct ct_wire_conn *c, int code, const char *why)
 {
     const struct ct_wire_conn_ops *ops = c->ops;
     ct_wire_conn_close(c);
@@ -92,14 +92,14 @@ bool ct_wire_conn_is_ready(const struct ct_wire_conn *c)
     return c->fd >= 0 && c->proof == NULL && c->error == CTRAN_SUCCESS;
 }
 
-static void on_limit(evutil_socket_t fd, short what, void *arg)
+static void wire_conn_on_limit(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd, (void)what;
-    end(arg, CTRAN_ERR_TIMEOUT, "did not prove in time that it holds the key");
+    wire_conn_end(arg, CTRAN_ERR_TIMEOUT, "did not prove in time that it holds the key");
 }
 
-static int start(struct ct_wire_conn *c, const struct ct_wire_conn_terms *terms,
-                 enum ct_auth_role role)
+static int wire_conn_start(struct ct_wire_conn *c, const struct ct_wire_conn_terms *terms,
+                           enum ct_auth_role role)
 {
     struct timeval limit = ct_wire_timeval(terms->limit_ms);
     c->proof = calloc(1, sizeof *c->proof);
@@ -117,7 +117,7 @@ static int start(struct ct_wire_conn *c, const struct ct_wire_conn_terms *terms,
     ct_wire_tune(c->fd);
     (void)event_assign(&c->readable, c->loop->base, c->fd, EV_READ | EV_PERSIST, on_readable, c);
     (void)event_assign(&c->writable, c->loop->base, c->fd, EV_WRITE, on_writable, c);
-    (void)evtimer_assign(&c->proof->limit, c->loop->base, on_limit, c);
+    (void)evtimer_assign(&c->proof->limit, c->loop->base, wire_conn_on_limit, c);
     if (event_add(&c->readable, NULL) != 0 || event_add(&c->proof->limit, &limit) != 0 ||
         (c->connecting && event_add(&c->writable, NULL) != 0)) {
         ct_wire_conn_close(c);
@@ -126,9 +126,9 @@ static int start(struct ct_wire_conn *c, const struct ct_wire_conn_terms *terms,
     return CTRAN_SUCCESS;
 }
 
-static void prepare(struct ct_wire_conn *c, struct ct_loop *loop,
-                    const struct ct_wire_conn_ops *ops, const struct ct_wire_conn_terms *terms,
-                    int fd)
+static void wire_conn_prepare(struct ct_wire_conn *c, struct ct_loop *loop,
+                              const struct ct_wire_conn_ops   *ops,
+                              const struct ct_wire_conn_terms *terms, int fd)
 {
     memset(c, 0, sizeof *c);
     c->ops = ops;
@@ -144,8 +144,8 @@ int ct_wire_conn_accept(struct ct_wire_conn *c, struct ct_loop *loop,
                         const struct ct_wire_conn_ops *ops, const struct ct_wire_conn_terms *terms,
                         int fd)
 {
-    prepare(c, loop, ops, terms, fd);
-    int rc = start(c, terms, CT_AUTH_ACCEPTS);
+    wire_conn_prepare(c, loop, ops, terms, fd);
+    int rc = wire_conn_start(c, terms, CT_AUTH_ACCEPTS);
     if (rc != CTRAN_SUCCESS && c->fd >= 0) {
         (void)close(fd);
         c->fd = -1;
@@ -160,7 +160,7 @@ int ct_wire_conn_connect(struct ct_wire_conn *c, struct ct_loop *loop,
     struct sockaddr_storage ss;
     socklen_t               len = ct_addr_to_sockaddr(to, &ss);
     int fd = socket(ss.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    prepare(c, loop, ops, terms, fd);
+    wire_conn_prepare(c, loop, ops, terms, fd);
     if (fd < 0) {
         return CTRAN_ERR_SYSTEM;
     }
@@ -170,7 +170,7 @@ int ct_wire_conn_connect(struct ct_wire_conn *c, struct ct_loop *loop,
         c->fd = -1;
         return CTRAN_ERR_SYSTEM;
     }
-    int rc = start(c, terms, CT_AUTH_CONNECTS);
+    int rc = wire_conn_start(c, terms, CT_AUTH_CONNECTS);
     if (rc != CTRAN_SUCCESS && c->fd >= 0) {
         (void)close(fd);
         c->fd = -1;
@@ -178,7 +178,7 @@ int ct_wire_conn_connect(struct ct_wire_conn *c, struct ct_loop *loop,
     return rc;
 }
 
-static void count(struct ct_wire_conn *c, enum ct_traffic kind, size_t bytes)
+static void wire_conn_count(struct ct_wire_conn *c, enum ct_traffic kind, size_t bytes)
 {
     c->loop->sent[kind].messages++;
     c->loop->sent[kind].bytes += bytes;
@@ -198,7 +198,7 @@ static int proof_send(struct ct_wire_conn *c)
         return CTRAN_ERR_SYSTEM;
     }
     ct_auth_sent(&c->proof->auth, n);
-    count(c, CT_TRAFFIC_PROOF, n);
+    wire_conn_count(c, CT_TRAFFIC_PROOF, n);
     return CTRAN_SUCCESS;
 }
 
@@ -243,7 +243,7 @@ static int begin_body(struct ct_wire_conn *c)
     return CTRAN_SUCCESS;
 }
 
-static int deliver(struct ct_wire_conn *c, const unsigned char *body)
+static int wire_conn_deliver(struct ct_wire_conn *c, const unsigned char *body)
 {
     unsigned char *own = c->body_own ? c->body : NULL;
     c->head_len = 0;
@@ -276,7 +276,7 @@ static int take_frame(struct ct_wire_conn *c, const unsigned char *bytes, size_t
     size_t more = ct_min_size(c->frame.len - c->body_have, len - n);
     *taken = n + more;
     if (c->body == NULL && more == c->frame.len) {
-        return deliver(c, bytes + n); /* all there, where it lies */
+        return wire_conn_deliver(c, bytes + n); /* all there, where it lies */
     }
     if (c->body == NULL) {
         c->body = malloc(c->frame.len);
@@ -287,10 +287,10 @@ static int take_frame(struct ct_wire_conn *c, const unsigned char *bytes, size_t
     }
     memcpy(c->body + c->body_have, bytes + n, more);
     c->body_have += (uint32_t)more;
-    return c->body_have == c->frame.len ? deliver(c, c->body) : CTRAN_SUCCESS;
+    return c->body_have == c->frame.len ? wire_conn_deliver(c, c->body) : CTRAN_SUCCESS;
 }
 
-static int take(struct ct_wire_conn *c, const unsigned char *bytes, size_t len)
+static int wire_conn_take(struct ct_wire_conn *c, const unsigned char *bytes, size_t len)
 {
     for (size_t at = 0; at < len && c->error == CTRAN_SUCCESS;) {
         size_t n = 0;
@@ -305,19 +305,19 @@ static int take(struct ct_wire_conn *c, const unsigned char *bytes, size_t len)
 }
 
 /* The rest of a body that has a place goes there without a detour. */
-static ssize_t read_some(struct ct_wire_conn *c, int *rc)
+static ssize_t wire_conn_read_some(struct ct_wire_conn *c, int *rc)
 {
     size_t rest = c->body != NULL ? c->frame.len - c->body_have : 0;
     if (rest < CT_WIRE_SCRATCH / 2) {
         ssize_t got = recv(c->fd, c->loop->scratch, CT_WIRE_SCRATCH, 0);
-        *rc = got > 0 ? take(c, c->loop->scratch, (size_t)got) : CTRAN_SUCCESS;
+        *rc = got > 0 ? wire_conn_take(c, c->loop->scratch, (size_t)got) : CTRAN_SUCCESS;
         return got;
     }
     ssize_t got = recv(c->fd, c->body + c->body_have, rest, 0);
     *rc = CTRAN_SUCCESS;
     if (got > 0) {
         c->body_have += (uint32_t)got;
-        *rc = c->body_have == c->frame.len ? deliver(c, c->body) : CTRAN_SUCCESS;
+        *rc = c->body_have == c->frame.len ? wire_conn_deliver(c, c->body) : CTRAN_SUCCESS;
     }
     return got;
 }
@@ -330,16 +330,17 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
         int     rc;
         ssize_t got;
         if (c->error != CTRAN_SUCCESS) {
-            end(c, c->error, c->why);
+            wire_conn_end(c, c->error, c->why);
             return;
         }
-        got = read_some(c, &rc);
+        got = wire_conn_read_some(c, &rc);
         if (rc != CTRAN_SUCCESS) {
-            end(c, rc, c->why != NULL ? c->why : "was dropped");
+            wire_conn_end(c, rc, c->why != NULL ? c->why : "was dropped");
             return;
         }
         if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
-            end(c, CTRAN_ERR_SYSTEM, got == 0 ? "has closed the connection" : strerror(errno));
+            wire_conn_end(c, CTRAN_ERR_SYSTEM,
+                          got == 0 ? "has closed the connection" : strerror(errno));
             return;
         }
         if (got < CT_WIRE_SCRATCH / 2) {
@@ -349,7 +350,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 }
 
 /* Takes n sent bytes off the queue. */
-static void advance(struct ct_wire_conn *c, size_t n)
+static void wire_conn_advance(struct ct_wire_conn *c, size_t n)
 {
     c->out_bytes -= n;
     while (n > 0) {
@@ -368,7 +369,7 @@ static void advance(struct ct_wire_conn *c, size_t n)
     }
 }
 
-static unsigned gather(struct ct_wire_conn *c, struct iovec *iov)
+static unsigned wire_conn_gather(struct ct_wire_conn *c, struct iovec *iov)
 {
     unsigned n = 0;
     for (struct ct_wire_conn_segment *s = c->out_head; s != NULL && n + 2 <= MAX_IOV; s = s->next) {
@@ -385,11 +386,11 @@ static unsigned gather(struct ct_wire_conn *c, struct iovec *iov)
 }
 
 /* Sends what waits, as far as the socket takes it. */
-static int flush(struct ct_wire_conn *c)
+static int wire_conn_flush(struct ct_wire_conn *c)
 {
     while (c->out_head != NULL) {
         struct iovec  iov[MAX_IOV];
-        struct msghdr m = {.msg_iov = iov, .msg_iovlen = gather(c, iov)};
+        struct msghdr m = {.msg_iov = iov, .msg_iovlen = wire_conn_gather(c, iov)};
         ssize_t       n = sendmsg(c->fd, &m, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR) {
             continue;
@@ -398,7 +399,7 @@ static int flush(struct ct_wire_conn *c)
             return errno == EAGAIN && event_add(&c->writable, NULL) == 0 ? CTRAN_SUCCESS
                                                                          : CTRAN_ERR_SYSTEM;
         }
-        advance(c, (size_t)n);
+        wire_conn_advance(c, (size_t)n);
     }
     return CTRAN_SUCCESS;
 }
@@ -411,21 +412,21 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
         int       error = 0;
         socklen_t len = sizeof error;
         if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0 || error != 0) {
-            end(c, CTRAN_ERR_SYSTEM, strerror(error != 0 ? error : errno));
+            wire_conn_end(c, CTRAN_ERR_SYSTEM, strerror(error != 0 ? error : errno));
             return;
         }
         c->connecting = false;
     }
-    int rc = c->proof != NULL ? proof_send(c) : flush(c);
+    int rc = c->proof != NULL ? proof_send(c) : wire_conn_flush(c);
     if (rc != CTRAN_SUCCESS) {
-        end(c, rc, "has gone");
+        wire_conn_end(c, rc, "has gone");
     } else if (c->proof == NULL && c->out_head == NULL && c->ops->drained != NULL) {
         c->ops->drained(c);
     }
 }
 
 /* Room for a frame of this size: it is within the limit, or no other frame waits. */
-static bool has_room(struct ct_wire_conn *c, size_t bytes)
+static bool wire_conn_has_room(struct ct_wire_conn *c, size_t bytes)
 {
     if (!ct_wire_conn_is_ready(c)) {
         return false;
@@ -438,8 +439,8 @@ static bool has_room(struct ct_wire_conn *c, size_t bytes)
 }
 
 /* A segment with room for own bytes, at the queue's end; NULL: the connection has failed. */
-static struct ct_wire_conn_segment *push(struct ct_wire_conn *c, size_t own, const void *attached,
-                                         size_t attached_len)
+static struct ct_wire_conn_segment *wire_conn_push(struct ct_wire_conn *c, size_t own,
+                                                   const void *attached, size_t attached_len)
 {
     struct ct_wire_conn_segment *s = malloc(sizeof *s + own);
     if (s == NULL) {
@@ -455,10 +456,10 @@ static struct ct_wire_conn_segment *push(struct ct_wire_conn *c, size_t own, con
 }
 
 /* A frame of so many bytes has been pushed; `idle`: onto an empty queue. */
-static int pushed(struct ct_wire_conn *c, bool idle, size_t bytes)
+static int wire_conn_pushed(struct ct_wire_conn *c, bool idle, size_t bytes)
 {
-    count(c, c->traffic, bytes);
-    if (idle && flush(c) != CTRAN_SUCCESS) {
+    wire_conn_count(c, c->traffic, bytes);
+    if (idle && wire_conn_flush(c) != CTRAN_SUCCESS) {
         ct_wire_conn_fail(c, CTRAN_ERR_SYSTEM, "has gone");
         return CTRAN_ERR_OTHER;
     }
@@ -471,11 +472,11 @@ int ct_wire_conn_send(struct ct_wire_conn *c, uint8_t type, uint64_t id, const v
     size_t          copied = attach ? 0 : b_len, all = CT_FRAME_BYTES + a_len + b_len;
     bool            idle = c->out_head == NULL;
     struct ct_frame f = {.type = type, .len = (uint32_t)(a_len + b_len), .id = id};
-    if (!has_room(c, all)) {
+    if (!wire_conn_has_room(c, all)) {
         return CTRAN_ERR_OTHER;
     }
     struct ct_wire_conn_segment *s =
-        push(c, CT_FRAME_BYTES + a_len + copied, attach ? b : NULL, attach ? b_len : 0);
+        wire_conn_push(c, CT_FRAME_BYTES + a_len + copied, attach ? b : NULL, attach ? b_len : 0);
     if (s == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
@@ -486,7 +487,7 @@ int ct_wire_conn_send(struct ct_wire_conn *c, uint8_t type, uint64_t id, const v
     if (copied > 0) {
         memcpy(s->own + CT_FRAME_BYTES + a_len, b, copied);
     }
-    return pushed(c, idle, all);
+    return wire_conn_pushed(c, idle, all);
 }
 
 int ct_wire_conn_send_pieces(struct ct_wire_conn *c, uint8_t type, uint64_t id, void *const at[2],
@@ -495,16 +496,16 @@ int ct_wire_conn_send_pieces(struct ct_wire_conn *c, uint8_t type, uint64_t id, 
     size_t          all = CT_FRAME_BYTES + len[0] + len[1];
     bool            idle = c->out_head == NULL;
     struct ct_frame f = {.type = type, .len = (uint32_t)(len[0] + len[1]), .id = id};
-    if (!has_room(c, all)) {
+    if (!wire_conn_has_room(c, all)) {
         return CTRAN_ERR_OTHER;
     }
-    struct ct_wire_conn_segment *s = push(c, CT_FRAME_BYTES, at[0], len[0]);
+    struct ct_wire_conn_segment *s = wire_conn_push(c, CT_FRAME_BYTES, at[0], len[0]);
     if (s == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
     ct_frame_pack(&f, s->own);
-    if (len[1] > 0 && push(c, 0, at[1], len[1]) == NULL) {
+    if (len[1] > 0 && wire_conn_push(c, 0, at[1], len[1]) == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    return pushed(c, idle, all);
+    return wire_conn_pushed(c, idle, all);
 }

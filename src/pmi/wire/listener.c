@@ -11,7 +11,7 @@
 /* ACCEPTS: at a time, so that those who are here already get their turn. */
 enum { ACCEPTS = 64, REST_MS = 50 };
 
-static void rest(struct ct_listener *l)
+static void wire_listener_rest(struct ct_listener *l)
 {
     struct timeval pause = ct_wire_timeval(REST_MS);
     l->resting = true;
@@ -37,7 +37,7 @@ static void on_acceptable(evutil_socket_t fd, short what, void *arg)
     for (unsigned i = 0; i < ACCEPTS; i++) {
         enum ct_room room = l->room(l->arg, false);
         if (room == CT_ROOM_LATER) {
-            rest(l);
+            wire_listener_rest(l);
             return;
         }
         int s = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -48,7 +48,7 @@ static void on_acceptable(evutil_socket_t fd, short what, void *arg)
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
             tell_scarce(l);
             (void)l->room(l->arg, true);
-            rest(l);
+            wire_listener_rest(l);
             return;
         } else if (errno == EAGAIN) {
             return; /* all other errors are those of one who has gone meanwhile */
