@@ -74,9 +74,9 @@ int ct_comms_transfer(struct ct_process *p, uint32_t peer_id, bool is_recv, uint
     return ct_p2p_wait(p, &req.base);
 }
 
-/* A new number, the same at all members, in a context of messages that no others use with this tag.
- * Down the tree: the parent of member i is i without its lowest bit. 0 says that it went wrong
- * above, so that nobody waits for a number that cannot come. */
+/* A new number, equal at all members, in a context of messages that no others use with this tag.
+ * Down the tree: the parent of member i is i without its lowest bit. 0 says that a member above has
+ * failed, so that no member waits for a number that cannot come. */
 static int spread(struct ct_process *p, const struct ct_group *group, uint64_t ctx, int tag,
                   uint64_t *id)
 {

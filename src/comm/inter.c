@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inter-communicators: how two groups talk, how they meet, and how they become one. */
+/* Inter-communicators: how two groups exchange data, how they meet, and how they become one. */
 #define CT_FOLDER "comm"
 #include "comm/inter.h"
 
@@ -95,7 +95,7 @@ struct offer {
     int32_t  error; /* of its side: there will be no communicator */
 };
 
-/* The leaders' talk: *ids is the other group's list, to be freed. */
+/* The leaders' exchange: *ids is the other group's list, to be freed. */
 static int meet(struct ct_comm *local, struct ct_comm *peer, int remote_leader, int tag,
                 struct offer *theirs, uint32_t **ids)
 {

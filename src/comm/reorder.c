@@ -201,7 +201,8 @@ static int learn_parts(struct dist *d)
     return rc == CTRAN_SUCCESS ? agree(d->comm, d->parts != NULL) : rc;
 }
 
-/* Whether there is something to gain; the same on all ranks, which know the same. */
+/* Whether a new order can gain anything; all ranks get the same answer, since all have the same
+ * data. */
 static bool is_of_use(const struct dist *d)
 {
     uint32_t n = d->comm->run.n;
@@ -212,7 +213,7 @@ static bool is_of_use(const struct dist *d)
     return !one_host && n <= CT_REORDER_RANKS && d->nall <= CT_REORDER_EDGES;
 }
 
-/* One message each way at most, but for the one who gets them all. */
+/* One message each way at most, except for the rank that gets them all. */
 static int deliver(struct dist *d, size_t elem_bytes, const void *out, void *in)
 {
     uint32_t n = d->comm->run.n;
@@ -282,7 +283,7 @@ static int *put(int *at, const int *numbers, size_t n)
     return at + n;
 }
 
-/* This rank's own edges go to who has become its node. */
+/* Sends this rank's own edges to the rank that has become its node. */
 static int hand_over(struct dist *d, uint32_t newrank)
 {
     const struct ct_vtopo_dist *own = d->own;

@@ -127,7 +127,7 @@ struct ct_comm *ct_comms_copy(struct ct_comm *comm)
     return ct_comms_inherit(comm, copy);
 }
 
-/* A new number, the same at all ranks of comm. */
+/* A new number, equal at all ranks of comm. */
 static int agree(struct ct_comm *comm, uint64_t *id)
 {
     if (comm->remote != NULL) {
@@ -224,7 +224,8 @@ struct part {
     uint64_t         proposed; /* by its first */
 };
 
-/* The members of our colour out of `old`, whose choices are `all`; no group without any. */
+/* The members of `old` with this rank's colour, where `all` has the choices; no group if there are
+ * none. */
 static int make_part(struct ct_process *p, const struct ct_group *old, const struct entry *all,
                      uint64_t color, struct part *out)
 {
@@ -290,7 +291,7 @@ static int gather_both(struct ct_comm *comm, const void *own, const void *failed
 }
 
 /* Entries that are PARTED get the color of their place, or NOT. All ranks are here if one entry is
- * PARTED, since all know it, and choose alike, since they know the same. */
+ * PARTED: all know the entries, and choose alike. */
 static int part_by_hardware(struct ct_comm *comm, struct entry *all, size_t n, int *kind)
 {
     struct ct_hw_place own, nowhere = {0}, *places = malloc(n * sizeof *places);

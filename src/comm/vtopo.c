@@ -187,8 +187,8 @@ static void keep_best(struct search *s)
     }
 }
 
-/* Factor number i on, whose product is n, none above `most`. A last factor of less than the first
- * one less the best range would be no better, which leaves few to try. */
+/* Factor number i and all after it, with the product n, none above `most`. A last factor of less
+ * than the first one less the best range would be no better, which leaves few to try. */
 static void factor(struct search *s, int n, int i, int most)
 {
     const int k = s->k - i;

@@ -24,7 +24,7 @@ static int attach(struct ct_comm *made, struct ct_vtopo *topo, struct ct_comm **
     return CTRAN_SUCCESS;
 }
 
-/* The communicator of the first n ranks, in the order of `newrank`; none where anybody was in error
+/* The communicator of the first n ranks, in the order of `newrank`; none if a rank had an error
  * before. */
 static int first_ranks(struct ct_comm *comm, int n, int before, int newrank, struct ct_comm **out)
 {
@@ -138,7 +138,7 @@ static bool place_lots(struct lots *lots, uint32_t n)
     return lots->edges != NULL;
 }
 
-/* Everybody who is an end of an edge gets it, once. */
+/* Sends each edge once to each rank at one of its ends. */
 static bool sort_out(const struct ct_vtopo_triple *edges, size_t n, uint32_t size, struct lots *out)
 {
     if (!make_lots(out, size)) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who the neighbours of a rank are. Source: MPI-4.1, sec. 8.6: of a grid, for each dimension the
- * one before and the one behind, or nobody; of a graph those in its list; of a distributed graph
- * those of its edges. Two messages from one rank to the same other match in the order of these
- * lists, but for grids: what goes backwards along a dimension arrives from ahead, also where both
- * are the same rank.
+ * The neighbours of a rank. Source: MPI-4.1, sec. 8.6: of a grid, for each dimension the one before
+ * and the one behind, or nobody; of a graph those in its list; of a distributed graph those of its
+ * edges. Two messages from one rank to the same other match in the order of these lists, but for
+ * grids: what goes backwards along a dimension arrives from ahead, also where both are the same
+ * rank.
  */
 #define CT_FOLDER "comm"
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static void turn(const struct rows *from, int nnodes, int nedges, struct rows *t
     }
 }
 
-/* Whether each edge has one the other way: the graph turned once, and twice, is the same. */
+/* Whether each edge has an edge in the other direction: the reversed graph equals the graph. */
 static bool check_even(struct ct_vtopo *topo)
 {
     const struct ct_vtopo_graph *graph = &topo->graph;

@@ -4,10 +4,10 @@
  * results are packed, as a message has them; elements in the target's memory lie where its
  * datatype says.
  *
- * There are two ways, of which each target has one (rma.h). Alone: whoever calls is the only one
- * who updates the target's memory, as its progress is, and kernels run over many elements at once.
+ * There are two ways, of which each target has one (rma.h). Alone: the caller is the only one that
+ * updates the target's memory, as its progress is, and kernels run over many elements at once.
  * Atomic: several processes do. A few elements of 1, 2, 4 or 8 bytes that are aligned to their size
- * are updated one by one by atomic instructions, whose callers share the lock of updates in the
+ * are updated one by one by atomic instructions; their callers share the lock of updates in the
  * target's control block. What is long, or has no instruction, is updated alone: the caller has
  * that lock to itself. To share it costs a store to a line of the caller's own. In an epoch that
  * excludes all others (CTRAN_LOCK_EXCLUSIVE) nothing of this is needed.

@@ -40,7 +40,7 @@ static bool is_dead(struct attempt *a, uint32_t rank)
     return ++a->looks % EVERY == 0 && rank < win->n && ct_win_has_failed(&win->peers[rank]);
 }
 
-/* False: another one holds it. Takes a dead one's place. */
+/* False: another one holds it. Takes the place of a dead holder. */
 static bool becomes_holder(void *arg)
 {
     struct attempt *a = arg;

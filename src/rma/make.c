@@ -167,7 +167,7 @@ static int gather_keys(struct ct_win *win, const struct keys *keys, const struct
 
 /* ---- peers ----------------------------------------------------------------------------------- */
 
-/* Opens a key; one of which only the mapping is of use goes without that. */
+/* Opens a key; if only the mapping is of use, without the transport. */
 static int open_key(struct ct_win_peer *peer, const char *bytes, uint32_t len, bool only_mapped,
                     struct ct_ep_rkey **key, void **at) CT_IN_DOMAIN
 {

@@ -402,7 +402,7 @@ void ct_rma_msg_grant(struct ct_win_peer *peer, uint64_t seq)
 
 /* ---- the target: requests -------------------------------------------------------------------- */
 
-/* A message whose parts fit each other. */
+/* A message with consistent parts. */
 struct update {
     const struct wire_msg *wire;
     const char            *blocks, *with;

@@ -24,7 +24,7 @@ static bool none_pending(struct ct_win *win, void *arg)
     return true;
 }
 
-/* The first error since the last time; once a process is lost, that one each time. */
+/* The first error since the last call; after the loss of a process, that error each time. */
 static int status_of(struct ct_win_peer *peer)
 {
     int rc = CTRAN_SUCCESS;

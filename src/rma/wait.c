@@ -46,7 +46,7 @@ bool ct_win_has_failed(struct ct_win_peer *peer)
     return failed;
 }
 
-/* What is written to memory wakes nobody: a nap is as long as its waiter may be late. */
+/* A write to memory wakes no process: the nap is as long as its waiter may be late. */
 static void nap(uint64_t *ns)
 {
     enum { MOST_NS = 200000 };

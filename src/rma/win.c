@@ -172,7 +172,7 @@ int ct_win_free(struct ct_win *win)
     return ct_error_lost(rc) == CT_LOST_peer ? CTRAN_SUCCESS : rc;
 }
 
-/* Memory of freed windows is anybody's: most likely the word is another one by then. */
+/* Memory of freed windows may be reused: most likely the word has changed by then. */
 struct ct_win *ct_win_of(struct ct_process *p, ctran_win_t handle)
 {
     const bool maybe =

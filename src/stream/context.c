@@ -303,7 +303,7 @@ static bool may_be_buried(const struct ct_stream_context *c)
            ct_stream_kernel_is_left(c);
 }
 
-/* One that is closed, whose transfers are over, and whose workspace nobody uses. */
+/* A closed context whose transfers are over and whose workspace is not in use. */
 static struct ct_stream_context *next_closed(struct ct_streams *all)
 {
     struct ct_stream_context *found = NULL;

@@ -181,7 +181,7 @@ static bool gather(const struct ct_stream_context *c, const struct ct_stream_cal
     return met;
 }
 
-/* Whether what they have brought will do; all see the same. */
+/* Whether the contributions of all ranks allow it; all ranks get the same answer. */
 static bool suits(const struct ct_stream_context *c, const struct ct_stream_call *call, uint64_t k)
 {
     bool able = true;

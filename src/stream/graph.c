@@ -20,7 +20,7 @@
 
 #include "stream/staged.h"
 
-/* Who is the second to let go frees. */
+/* The second one to let go frees. */
 enum { HELD, GONE /* the driver's part */, LEFT /* the context's */ };
 
 static void gone(void *arg)

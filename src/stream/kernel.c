@@ -57,7 +57,7 @@ struct ct_workspaces {
 
 /* ---- workspaces ------------------------------------------------------------------------------ */
 
-/* What can be known before anything is made: the same on all ranks, but for the last. */
+/* What can be known before anything is made: equal on all ranks, except the last condition. */
 static bool are_wanted(const struct ct_stream_context *c)
 {
     const struct ct_config *cfg = &c->p->cfg;
@@ -502,8 +502,8 @@ static void build(struct ct_stream_context *c, const struct ct_stream_call *call
     }
 }
 
-/* Whether a call may be started early (launch.c). In graphs since CUDA 12.3, whose edges say so.
- * Not one that is beside others: what is before it on its stream is no kernel. */
+/* Whether a call may be started early (launch.c). In graphs since CUDA 12.3, the edges of which say
+ * so. Not one that is beside others: what is before it on its stream is no kernel. */
 static bool may_be_early(const struct ct_stream_context *c, const uint32_t *finishes, bool alone)
 {
     enum { EDGES_SINCE = 12030 };

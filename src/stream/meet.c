@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the two ends of messages meet, on the host: this rank puts its offers into slots and finds
- * those of who came before. It waits for a peer that is so far behind that it has not looked at the
- * offers of a whole ring; and, where the message is long, a moment for one that has not come, about
- * as long as the copy takes: when both are there each pushes what it sends.
+ * The two ends of messages meet here, on the host: this rank writes its offers into slots and finds
+ * offers of ends that came before. It waits for a peer that is so far behind that it has not looked
+ * at the offers of a whole ring; and, where the message is long, a moment for one that has not
+ * come, about as long as the copy takes: when both are there each pushes what it sends.
  *
  * Whatever goes wrong, the ends that have come stay in the operation and are put on the stream:
  * their peers wait for them.
@@ -145,7 +145,7 @@ static bool may_be_direct(const struct ct_exchange *x, const struct ct_stream_ms
            ct_stream_direct_moves(x->c, msg->buf, msg->bytes);
 }
 
-/* It is done by kernel, as who came first has said. */
+/* A kernel carries the message out, as the first end has decided. */
 static void settle_kernel(struct ct_exchange *x, struct ct_exchange_end *e,
                           const struct ct_offer *other)
 {
@@ -159,7 +159,7 @@ static void settle_kernel(struct ct_exchange *x, struct ct_exchange_end *e,
     }
 }
 
-/* Whose the token is: e is its first end, or the second, as `first` says. */
+/* The end that owns the token: e is its first end, or the second, as `first` says. */
 static void settle(struct ct_exchange *x, struct ct_exchange_end *e, bool first,
                    const struct ct_offer *other)
 {
@@ -263,7 +263,7 @@ static size_t stay_bytes(const struct ct_exchange *x)
     return bytes;
 }
 
-/* Waits a moment for who has not come yet. */
+/* Waits a moment for an end that has not come yet. */
 static void stay(struct ct_exchange *x)
 {
     const struct ct_tokens *t = &x->c->tokens;

@@ -49,7 +49,7 @@ void ct_tokens_place(struct ct_tokens *t, char *base, uint32_t n, uint32_t me)
 }
 
 /* The states of a meeting in a turn; the word only grows. Each of the two ends makes one step, and
- * who comes too late for its own finds that the other has decided. */
+ * an end that is too late for its own step finds the other's decision. */
 enum { STAYS = 1, APART = 2, MET = 3 };
 
 static uint64_t meeting(uint64_t turn, unsigned state)

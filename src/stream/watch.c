@@ -67,7 +67,7 @@ static void let_end_go(struct ct_stream_context *c, struct ct_stream_end *e, boo
     }
 }
 
-/* Kernels do not wait for what is dead, or, by force, for nobody. */
+/* Kernels do not wait for dead ranks, or, by force, for any rank. */
 static void let_kernels_go(struct ct_stream_context *c, bool force)
 {
     uint32_t mask = force ? UINT32_MAX : 0;

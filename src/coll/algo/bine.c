@@ -31,7 +31,7 @@ static uint32_t bine_distance(uint32_t terms)
     return terms % 2 != 0 ? (power + 1) / 3 : 0u - (power - 1) / 3;
 }
 
-/* How many of the last digits of a place are the same, of k; one more at the root. */
+/* The number of last digits of a place that are equal, of k; one more at the root. */
 static uint32_t same_digits(uint32_t place, uint32_t k)
 {
     const uint32_t odd = 0xaaaaaaaa; /* the digits that count as negative */

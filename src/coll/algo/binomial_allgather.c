@@ -23,7 +23,7 @@ static uint32_t binomial_allgather_rounds(const struct ct_env *env, unsigned lan
     return env->n == 1 ? 1 : 2 * ct_algo_log2_up(env->n);
 }
 
-/* Blocks below place v whose distance to its parent is d: v, v + 1, ... */
+/* Blocks below place v if the distance to its parent is d: v, v + 1, ... */
 static uint32_t binomial_allgather_below(const struct ct_env *env, uint32_t v, uint32_t d)
 {
     return d < env->n - v ? d : env->n - v;

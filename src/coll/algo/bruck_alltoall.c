@@ -43,8 +43,8 @@ static uint32_t bruck_alltoall_tmp(const struct ct_env *env)
     return one_hop(env) ? 0 : env->n - 1;
 }
 
-/* Blocks first, first + 1, ... first + run - 1, the same `stride` further on, and so on below n.
- * SEND and RECV have block i in place me + i, scratch in place i - 1. */
+/* Blocks first, first + 1, ... first + run - 1, the next run `stride` further on, and so on below
+ * n. SEND and RECV have block i in place me + i, scratch in place i - 1. */
 static struct ct_slice bruck_alltoall_blocks(const struct ct_env *env, enum ct_buf buf,
                                              uint32_t first, uint32_t run, uint32_t stride)
 {
@@ -65,7 +65,7 @@ static struct ct_step put_aside(const struct ct_env *env, uint32_t d)
                         bruck_alltoall_blocks(env, CT_RECV, d, run, stride));
 }
 
-/* All are at their last rank, which has them but for order. */
+/* All blocks are at their last rank, but not yet in order. */
 static unsigned bruck_alltoall_sort_out(const struct ct_env *env, struct ct_step *out)
 {
     uint32_t        n = env->n;

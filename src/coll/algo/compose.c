@@ -180,8 +180,9 @@ static struct ct_slice compose_memory_of(const struct ct_stage *s, struct ct_sli
     return out;
 }
 
-/* The step's slices as they are in the whole. Of a transfer one is memory and the other names its
- * blocks: that does where memory lies in TMP, and else says the same. */
+/* The step's slices as they are in the whole. Of a transfer one slice is memory and the other names
+ * its blocks. The names matter only if memory lies in TMP; otherwise both slices have the same
+ * blocks. */
 static void translate_slices(const struct ct_stage *s, struct ct_step *step)
 {
     struct ct_step in = *step;

@@ -73,7 +73,7 @@ static unsigned doubling_allgather_exchange(const struct ct_env *env, struct ct_
     return steps;
 }
 
-/* Who sits out hands its block in; no step for ranks in no pair. */
+/* The odd rank out sends its block to its partner; ranks without a partner have no step. */
 static unsigned join_pair(const struct ct_env *env, struct ct_fold f, struct ct_step *out)
 {
     bool            sits = ct_fold_sits_out(f, env->me);

@@ -19,7 +19,7 @@
  */
 #include "coll/algo/step.h"
 
-/* What is left after some rounds: groups, for each of which one rank speaks. */
+/* The groups after some rounds; one rank of each group takes part for it. */
 struct groups {
     uint32_t n;
     uint32_t mine, roots; /* the one of this rank, and of the root */
@@ -90,7 +90,7 @@ static unsigned folding_reduce_round(const struct ct_env *env, unsigned lane, ui
     return 1;
 }
 
-/* A rank that is not the root adds up if it speaks for a pair after some round. */
+/* A rank that is not the root adds up if it takes part for a pair after some round. */
 static uint32_t folding_reduce_tmp(const struct ct_env *env)
 {
     const uint32_t rounds = env->n > 1 && env->me != env->root ? folding_reduce_rounds(env, 0) : 0;

@@ -29,7 +29,7 @@
  */
 #include "coll/algo/fold.h"
 
-/* The rank with whom it exchanges j-th differs in this bit of its vrank. */
+/* The partner in exchange j differs in this bit of the virtual rank. */
 static uint32_t bit_of(struct ct_fold f, bool nearest, uint32_t j)
 {
     return nearest ? 1u << j : 1u << (f.k - 1 - j);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hierarchies with leaders: one rank of each group speaks for it to those of other groups. As few
- * messages as there can be cross from group to group.
+ * Hierarchies with leaders: one rank of each group, the leader, exchanges data with other leaders.
+ * As few messages as there can be cross from group to group.
  *
  * Source: Karonis et al. 2000 (multilevel topology-aware collectives); Graham et al. 2008 (leaders
  * of shared memory). Restriction: ordered reductions need groups of consecutive ranks; not gatherv
@@ -53,7 +53,7 @@ static unsigned reduce_stages(const struct ct_compose *c, const struct ct_env *e
     return 2;
 }
 
-/* Who does not lead adds up where its result will be. */
+/* A rank that does not lead adds up in the place of its result. */
 static unsigned hier_allreduce_stages(const struct ct_compose *c, const struct ct_env *env,
                                       struct ct_stage *s)
 {
@@ -110,7 +110,7 @@ static unsigned gather_stages(const struct ct_compose *c, const struct ct_env *e
     return 2;
 }
 
-/* The same backwards. The root leaves its group's blocks where they are. */
+/* Like gather_stages, in reverse order. The root leaves its group's blocks where they are. */
 static unsigned scatter_stages(const struct ct_compose *c, const struct ct_env *env,
                                struct ct_stage *s)
 {

@@ -121,7 +121,7 @@ static bool hier_alltoall_fits(const struct ct_env *env)
     return (height + 1) * unit * (far < env->n ? far : env->n) <= UINT32_MAX;
 }
 
-/* Rounds that a leader needs to hear of its subunits, in the longest group of a level. In one of
+/* Rounds in which a leader receives from its subunits, in the longest group of a level. In one of
  * one rank, too, rows are put where they belong. */
 static uint32_t hier_alltoall_climb(const struct ct_levels *l)
 {
@@ -200,7 +200,7 @@ static struct ct_slice hier_alltoall_rows(const struct tower *t, struct unit of)
     return ct_algo_run(CT_TMP, rows_at(t) + (of.first - t->me) * t->to.size, of.size * t->to.size);
 }
 
-/* A rank that leads nobody has its SEND and RECV alone. */
+/* A rank that leads no other rank uses its SEND and RECV alone. */
 static uint32_t hier_alltoall_tmp(const struct ct_env *env)
 {
     struct tower   t = tower_of(env);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Linear algorithms: one rank talks with each of the others. They are the reference to measure
- * and to check others by, and the best for two or three ranks.
+ * Linear algorithms: one rank exchanges messages with each of the others. They are the reference to
+ * measure and to check others by, and the best for two or three ranks.
  *
  * Source: MPI-4.1, chapter 6, which defines the collectives by such loops.
  * Restriction: none; reductions are in rank order.
@@ -15,13 +15,11 @@
  *   gather      (n-1) a + (n-1)/n m b at the root, in ceil(n/f) rounds; and so does scatter
  * No scratch.
  *
- * Reduce on 5 ranks to root 2: the root adds from itself outwards, first down, then up.
- *   round      0    1     2      3
- *   from       1    0     3      4
- *   has then   12   012   0123   01234
- * So one buffer will do, and in place the root's own contribution is in it from the start.
- * Allgather on 5 ranks: rank 0 copies its block and exchanges with ranks at distance 1, 2 and 3 in
- * round 0, with the one at distance 4 in round 1. Alltoall does the same with other blocks.
+ *   Reduce on 5 ranks to root 2: the root adds from itself outwards, first down, then up. round 0 1
+ *   2 3 from 1 0 3 4 has then 12 012 0123 01234 So one buffer will do, and in place the root's own
+ *   contribution is in it from the start. Allgather on 5 ranks: rank 0 copies its block and
+ *   exchanges with ranks at distance 1, 2 and 3 in round 0, with the one at distance 4 in round 1.
+ *   Alltoall works alike, with other blocks.
  */
 #include "coll/algo/step.h"
 
@@ -137,7 +135,7 @@ static uint32_t linear_exchange_rounds(const struct ct_env *env, unsigned lane)
     return div_up(env->n, PAIRS);
 }
 
-/* Every rank sends each of the others either its own block or that one's. */
+/* Each rank sends to each other rank its own block, or the block for that rank. */
 static unsigned linear_exchange(const struct ct_env *env, uint32_t r, bool own, struct ct_step *out)
 {
     uint32_t d = r * PAIRS, end = env->n - d < PAIRS ? env->n : d + PAIRS;

@@ -6,11 +6,10 @@
  * vectors so short that a stage takes the latency and not the time to send, nor the processor's for
  * a message.
  *
- * Source: Ruefenacht, Bull and Booth 2017 (generalised recursive doubling). Groups have as many
- * ranks as n has factors for, so nobody is left over and nothing is folded.
- * Restriction: n has no prime factor above 5.
- * Cost for n = f_1 f_2 ... f_k, of which as many are 4 as can be:
- *   k a + sum (f_j - 1) m b + sum (f_j - 1) m c; max f_j - 1 blocks of scratch
+ * Source: Ruefenacht, Bull and Booth 2017 (generalised recursive doubling). The number of ranks in
+ * a group is a factor of n, so no rank is left over and nothing is folded. Restriction: n has no
+ * prime factor above 5. Cost for n = f_1 f_2 ... f_k, of which as many are 4 as can be: k a + sum
+ * (f_j - 1) m b + sum (f_j - 1) m c; max f_j - 1 blocks of scratch
  *
  * Allreduce on 12 ranks, 4 times 3; a stage is a round for messages and one for sums:
  *   stage    rank 0            rank 5            rank 11

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Neighbour exchange allgather: ranks talk to the two ranks beside them in turns, and after the
- * first round always pass on the two blocks that came last. Half as many rounds as the ring, and no
- * rank has more than two partners.
+ * Neighbour exchange allgather: each rank exchanges with its two neighbours in turns, and after the
+ * first round always sends the two blocks that it received last. Half as many rounds as the ring,
+ * and no rank has more than two partners.
  *
  * Source: Chen et al. 2005, "Performance evaluation of allgather algorithms on terascale Linux
- * cluster with fast ethernet".
- * Restriction: an even number of ranks, since all talk in pairs at once; of an odd one somebody is
- * left over in every round. bidirectional_ring has as many rounds and serves any number.
- * Cost: n/2 a + (n-1)/n m b; no scratch.
+ * cluster with fast ethernet". Restriction: an even number of ranks, since all ranks exchange in
+ * pairs at once. bidirectional_ring has as many rounds and serves any number. Cost: n/2 a + (n-1)/n
+ * m b; no scratch.
  *
  * On 6 ranks (5 are refused), who talks to whom and the blocks that the first sends and gets:
  *   round   0 and 1    2 and 3    4 and 5        round   1 and 2    3 and 4    5 and 0

@@ -11,8 +11,8 @@
  *
  * Allreduce on 5 ranks. In round 0 rank 1 sends to 2, 3 and 4, and receives from 0, 4 and 3; in
  * round 1 it sends to 0 and receives from 2. In round 2 each rank adds up 0, 1, 2, 3, 4, in this
- * order.
- * Scan is the same with the input of lower ranks alone, reduce_scatter with a block for each rank.
+ * order. Scan works alike with the input of lower ranks alone, reduce_scatter with a block for each
+ * rank.
  */
 #include "coll/algo/step.h"
 
@@ -104,7 +104,7 @@ static unsigned one_shot_round_of(const struct ct_env *env, uint32_t coll, uint3
                      : one_shot_add_up(env, coll, r - first, out);
 }
 
-/* One behind the last rank whose input waits there. */
+/* One behind the last rank with input there. */
 static uint32_t one_shot_tmp_of(const struct ct_env *env, uint32_t coll)
 {
     const bool all = coll == CT_ALLREDUCE || coll == CT_REDUCE_SCATTER;

@@ -3,14 +3,14 @@
  * Pairwise exchange: in round r every rank sends to the one r + 1 further on what that one is to
  * have, straight from the user's buffer.
  *
- * Source: Thakur et al. 2005, sec. 4.4 (long messages); the order is our own.
- * Restriction: "pairwise" is for commutative operators; it sums block i up from rank i downwards
- * and around. "ordered_pairwise" serves all: it puts the sum aside when it has come down to rank 0,
- * sums up what comes from above in its place, and puts the former before it.
- * Allreduce is the first, and then as many rounds in which every rank hands on its block.
- * Cost: reduce_scatter (n-1) a + (n-1)/n m b + (n-1)/n m c, as the ring, but without scratch (in
- * order: one block) and without passing on, so that a late rank delays only what waits for it.
- * Allreduce costs that and (n-1) a + (n-1)/n m b more. Every pair of ranks needs a connection.
+ * Source: Thakur et al. 2005, sec. 4.4 (long messages); the order is our own. Restriction:
+ * "pairwise" is for commutative operators; it sums block i up from rank i downwards and around.
+ * "ordered_pairwise" serves all: it puts the sum aside when it has come down to rank 0, sums up
+ * what comes from above in its place, and puts the former before it. Allreduce first does this, and
+ * then as many rounds in which every rank passes its block on. Cost: reduce_scatter (n-1) a +
+ * (n-1)/n m b + (n-1)/n m c, as the ring, but without scratch (in order: one block) and without
+ * passing on, so that a late rank delays only what waits for it. Allreduce costs that and (n-1) a +
+ * (n-1)/n m b more. Every pair of ranks needs a connection.
  *
  * Ranks 0 and 2 of 5, the latter in order:
  *   round   0 sends   receives of block 0   has then   2 in order: of block 2   has then

@@ -201,7 +201,7 @@ const struct ct_algo ct_algo_rabenseifner_allreduce = {
     .round = rabenseifner_allreduce_round,
 };
 
-/* txlag: the same at the root. */
+/* txlag: as for allreduce, at the root. */
 const struct ct_algo ct_algo_rabenseifner_reduce = {
     .name = "rabenseifner",
     .colls = CT_REDUCE,

@@ -10,13 +10,11 @@
  *   allgather         (n-1) a +  (n-1)/n m b                  no scratch
  * where a is a message's latency, b the time to move a byte and c that to reduce one.
  *
- * Allreduce on 5 ranks, the blocks that rank 0 handles; + where it adds its own:
- *   round      0   1   2   3 | 4   5   6   7
- *   sends      0   4   3   2 | 1   0   4   3
- *   receives  4+  3+  2+  1+ | 0   4   3   2
- * In round 3 it gets block 1 with all contributions; from then on whole blocks go around. Rank i
- * does the same with i added to each number. reduce_scatter is the left half, begun one block
- * earlier so that rank i ends with block i; allgather is the right half, begun with block i.
+ *   Allreduce on 5 ranks, the blocks that rank 0 handles; + where it adds its own: round 0 1 2 3 |
+ *   4 5 6 7 sends 0 4 3 2 | 1 0 4 3 receives 4+ 3+ 2+ 1+ | 0 4 3 2 In round 3 it gets block 1 with
+ *   all contributions; from then on whole blocks go around. For rank i, add i to each number.
+ *   reduce_scatter is the left half, begun one block earlier so that rank i ends with block i;
+ *   allgather is the right half, begun with block i.
  *
  * Lane 1 turns the other way, so "bidirectional_ring" allreduce and reduce_scatter use both
  * directions of each link.
