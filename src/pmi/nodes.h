@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How the nodes of a job exchange their ranks' records: the first rank of each node, its leader,
- * does so for all of them while it waits for everybody (ct_job_meet).
+ * exchanges records for all ranks of the node while it waits for the job to be complete
+ * (ct_job_meet).
  *
- * Leaders meet at a store, which the launcher's daemons hold, or where the launcher has none, rank
- * 0's process: each says how many ranks it brings, and is given a number; the last one knows how
- * many nodes there are, and says so. Then they find their neighbours through the store and run one
- * allgather over sockets of their own (pmi/oob); what they get goes into the table that their
- * node's ranks share (records.h). So a node asks the store for a few things, and a rank for
- * nothing. What has to be decided once is asked of the store's first server, addresses of all of
- * them.
+ * Leaders meet at a store, which the launcher's daemons hold, or rank 0's process if the launcher
+ * has none. Each leader reports the number of its ranks and gets a number; the last one knows the
+ * number of nodes, and publishes it. Then the leaders find their neighbours through the store and
+ * run one allgather over sockets of their own (pmi/oob), whose result goes into the table that the
+ * ranks of a node share (records.h). So a node sends the store a few requests, and other ranks send
+ * none. Decisions go to the store's first server, addresses to all servers.
  *
- * All that has to be carried there is where the store is: by the environment, or from rank 0 by
- * PMIx, together with the key where no launcher has made one.
+ * A leader has to know only the address of the store, from the environment, or from rank 0 by PMIx,
+ * together with the key if the launcher has made none.
  */
 #ifndef CT_PMI_NODES_H
 #define CT_PMI_NODES_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One process at a time is a rank. A program that a rank starts has the rank's environment, and
- * would join the job as the same rank a second time: the launcher would take the end of the one for
- * the end of the other, and on several ranks the second one would wait for ranks that are long in.
+ * would join the job as the same rank a second time: the launcher would take the end of one process
+ * for the end of the other, and the second process would wait for ranks that have joined long ago.
  *
  * The process that is the rank holds a lock on a file in the launcher's folder for the job
  * (PMIX_SERVER_TMPDIR); the lock ends with the process. When the process has left the job, the file

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pmi - how a process joins its job: its rank, the ranks of its host, and the one exchange of
- * addresses. Two ways in: PMIx, under any launcher that speaks it, and alone, as a job of one.
+ * addresses. A process joins by PMIx, under any launcher that supports it, or alone, as a job of
+ * one rank.
  *
- * From a foreign launcher only put, commit, fence and get are asked (and abort, best effort).
+ * Other launchers need to support only put, commit, fence and get (and abort, best effort).
  */
 #ifndef CT_PMI_PMI_H
 #define CT_PMI_PMI_H

@@ -2,13 +2,13 @@
 /*
  * The table of a job's records, once on each node, in memory that its ranks share.
  *
- * Whoever comes first makes it, under a name that all ranks of the node can work out and nobody
- * else; the others find it; with the last one the name goes. Each writes its own record, and sleeps
- * until all are there, or one that it needs. Nothing is sent and no process is asked; a rank that
- * is never looked up costs one record. Cards are written once and not changed, so they are read
- * without a lock, where they are.
+ * The first rank makes the table, under a name that only ranks of the job on this node can compute;
+ * the others find it; the last one to leave removes the name. Each rank writes its own record, and
+ * sleeps until all records are there, or the one that it needs. Nothing is sent and no process is
+ * asked; a rank that is never looked up costs one record. Records are written once and not changed,
+ * so they are read in place without a lock.
  *
- * What a crashed job has left under the same name is known by its lock (node/shmfile.h).
+ * A file that a crashed job left under this name is recognised by its lock (node/shmfile.h).
  */
 #ifndef CT_PMI_RECORDS_H
 #define CT_PMI_RECORDS_H

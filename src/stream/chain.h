@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A long broadcast by copy engines among more than two ranks. It goes down a chain, from the root
- * to the rank after it and so on, in pieces: a rank hands on one while it is given the next. So no
- * link carries more than the whole once each way (the pipelined chain of Patarasuk, Faraj and Yuan,
- * "Pipelined broadcast on Ethernet switched clusters", 2006).
+ * A long broadcast by copy engines among more than two ranks. The data go down a chain, from the
+ * root to the rank after it and so on, in pieces: a rank sends one piece on while it receives the
+ * next. So no link carries more than the whole once each way (the pipelined chain of Patarasuk,
+ * Faraj and Yuan, "Pipelined broadcast on Ethernet switched clusters", 2006).
  *
  * It is one message of each rank to the next (exchange.h), whose token counts pieces:
  *

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Gatherings: where all ranks of a communicator find each other at a call, on the host, if they
- * come to it within a moment of each other, and learn where the others' buffers are. Nobody waits
- * for long: who has waited enough declares that they are apart, and then all go another way. Plain
- * memory and atomics, no CUDA.
+ * come to it within a moment of each other, and learn where the others' buffers are. No rank waits
+ * for long: a rank that has waited enough declares the ranks apart, and then all ranks use another
+ * protocol. Plain memory and atomics, no CUDA.
  *
  * The k-th gathering of all ranks (from 0 on) is in turn k / CT_GATHERINGS of its place. All words
  * only grow, so that no turn takes another's for its own:

@@ -2,8 +2,8 @@
 /*
  * What a captured graph keeps as long as it may be launched: a set of tokens of its own, mappings
  * of its peers' memory, and what its operations have on the host. It ends when the driver has
- * destroyed the graph and all that was instantiated from it. One all of whose operations are
- * kernels over the workspaces keeps nothing, and is forgotten when its capture is.
+ * destroyed the graph and all that was instantiated from it. A graph with no other operations than
+ * kernels over the workspaces keeps nothing, and is forgotten with its capture.
  */
 #ifndef CT_STREAM_GRAPH_H
 #define CT_STREAM_GRAPH_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What copy engines do of long reductions. Kernels combine what they load from the peers, and links
- * carry that at 330 GB/s, but what engines push at 390 (H200). So in an allreduce kernels combine
- * each rank's part alone, and engines hand it out behind them; in a reduce_scatter among more than
- * two engines push each rank's summand to the next one's receive buffer first, where kernels find
- * it. It is an operation of its own, behind the kernels' or in front of it.
+ * The part that copy engines have in long reductions. Engines use links better than kernels do. So
+ * in an allreduce kernels only combine each rank's part, and engines distribute the results
+ * afterwards. In a reduce_scatter among more than two ranks, engines first push each rank's summand
+ * to the next rank's receive buffer, where kernels find it. The engines' part is an operation of
+ * its own, behind that of the kernels or before it.
  */
 #ifndef CT_STREAM_HALVES_H
 #define CT_STREAM_HALVES_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations over the host: where copy engines do not reach the peers, and for arithmetic.
+ * Operations over the host's memory: used if copy engines do not reach the peers, and for
+ * reductions that kernels do not support.
  */
 #ifndef CT_STREAM_STAGED_H
 #define CT_STREAM_STAGED_H

@@ -3,9 +3,9 @@
  * An allgather between agents: takes rounds from an algorithm and moves blocks of the table.
  *
  * The algorithm sends no block before it has it and writes each block once (all allgathers of
- * coll/algo with a free txlag), so what arrives goes to its place at once, however far ahead its
- * sender is; messages of a pair come in the order of rounds, so a link's k-th is that of the k-th
- * receive. It knows no sockets but those of peers.c.
+ * coll/algo with a free txlag). So an arriving block goes to its place at once, however far ahead
+ * its sender is. Messages of a pair come in the order of rounds, so the k-th message of a link
+ * belongs to the k-th receive. It knows no sockets but those of peers.c.
  */
 #ifndef CT_PMI_OOB_GATHER_H
 #define CT_PMI_OOB_GATHER_H

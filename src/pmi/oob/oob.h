@@ -7,8 +7,9 @@
  * other through the store and run an allgather over sockets of their own, a node's records being
  * one block. Which agent sends what in which round is decided by coll/algo, whose functions the
  * collectives run as well: the bidirectional ring, Bruck's algorithm or the binomial tree. When the
- * table is complete the agent says where it is, and its ranks map it, read-only. So the work of a
- * rank does not grow with their number, nor do an agent's connections but by the logarithm.
+ * table is complete the agent tells its ranks the place, and they map the table read-only. So the
+ * work of a rank does not grow with the number of ranks, and an agent's connections grow with its
+ * logarithm only.
  *
  *   gather.c   an allgather between agents, run over their sockets      peers.c   those sockets
  *   node.c     an agent                                                  rank.c    a rank

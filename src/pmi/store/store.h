@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmi/store - the job's key-value service: who needs to know something of a process that it is not
- * yet connected to finds it here.
+ * pmi/store - the job's key-value service, by which processes find data about processes that they
+ * are not connected to yet.
  *
  * Keys and values are bytes, of bounded size. A server holds a part of the keys and answers many
  * requests of a connection at once, in the order in which they can be answered: wait, watch and
- * barrier stay with it until their time has come. Keys are shared out over several servers by
- * rendezvous hashing, which every client works out by itself; those that begin with '@' are the
- * first server's alone, so that what has to be decided once (identities, commits) is decided in one
- * place. Connections carry the proof of the job's key before anything else.
+ * barrier stay with it until their time has come. Rendezvous hashing, which each client computes by
+ * itself, distributes the keys over several servers. Keys that begin with '@' are the first
+ * server's alone, so that decisions (identities, commits) are made in one place. Connections carry
+ * the proof of the job's key before anything else.
  *
  *   server.c   connections and limits      table.c   the keys, and who waits for them
  *   client.c   requests of one process     shard.c   one server as a client sees it

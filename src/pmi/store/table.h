@@ -3,8 +3,8 @@
  * A server's keys, and the requests that wait for them. Knows no connections: answers go through a
  * function, and a waiter is a struct that its owner allocates and can take back at any time.
  *
- * Invariants: an entry is there because it has a value (version > 0) or somebody waits at it;
- * `memory` is what entries and waiters take, and never beyond `limit`.
+ * Invariants: an entry exists while it has a value (version > 0) or a waiter; `memory` is what
+ * entries and waiters take, and never exceeds `limit`.
  */
 #ifndef CT_PMI_STORE_TABLE_H
 #define CT_PMI_STORE_TABLE_H

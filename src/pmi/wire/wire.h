@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmi/wire - framed, authenticated connections on an event loop: what the store and the out-of-band
- * exchange speak over.
+ * pmi/wire - framed, authenticated connections on an event loop, for the store and the out-of-band
+ * exchange.
  *
  * A connection begins with the proof of the job's key (base/auth.h), bounded in bytes and time;
  * then come frames: 16 bytes of header (magic, version, type, length, id; little endian) and a
- * body. Everything is bounded: a body by max_body, what waits to be sent by max_out: who does not
- * read is dropped. An idle connection holds no buffer, so one process holds tens of thousands.
+ * body. Everything is bounded: a body by max_body, bytes that wait to be sent by max_out; a
+ * connection whose peer does not read is dropped. An idle connection holds no buffer, so one
+ * process holds tens of thousands.
  *
- * Everything happens on the loop's one thread. A connection's memory is its owner's; the owner is
- * told of the end by `closed`, once, and never from inside a call of his own: errors of a send are
- * told from the loop.
+ * Everything happens on the loop's one thread. The owner provides a connection's memory. `closed`
+ * reports the end to the owner once, and never from inside one of the owner's calls: errors of a
+ * send are reported from the loop.
  */
 #ifndef CT_PMI_WIRE_WIRE_H
 #define CT_PMI_WIRE_WIRE_H
