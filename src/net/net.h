@@ -105,7 +105,6 @@ static inline void ct_net_put_header(char *to, const struct ct_net_slice *slice)
 }
 
 struct ct_net_ops {
-    size_t      struct_size; /* sizeof(struct ct_net_ops) */
     const char *name;        /* as in CTRAN_TRANSPORTS */
     const char *description; /* one line, for ctran_info */
     uint32_t    caps;        /* most that an instance may have; see ct_net.caps */

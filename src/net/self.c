@@ -324,7 +324,6 @@ static const struct ct_net_rma_ops self_rma_ops = {
 };
 
 const struct ct_net_ops ct_net_self = {
-    .struct_size = sizeof(struct ct_net_ops),
     .name = "self",
     .description = "a process's messages to itself",
     .caps = CT_NET_RMA,

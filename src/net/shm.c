@@ -538,7 +538,6 @@ static struct ct_wake *shm_wake(struct ct_net *net)
 }
 
 const struct ct_net_ops ct_net_shm = {
-    .struct_size = sizeof(struct ct_net_ops),
     .name = "shm",
     .description = "shared memory between the processes of one host",
     .caps = CT_NET_RMA,

@@ -458,7 +458,6 @@ static int tcp_fd(struct ct_net *net)
 }
 
 const struct ct_net_ops ct_net_tcp = {
-    .struct_size = sizeof(struct ct_net_ops),
     .name = "tcp",
     .description = "sockets between hosts, several for each pair of ranks",
     .caps = CT_NET_RMA,

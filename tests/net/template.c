@@ -509,7 +509,6 @@ static int template_fd(struct ct_net *net)
 }
 
 const struct ct_net_ops ct_net_template = {
-    .struct_size = sizeof(struct ct_net_ops),
     .name = "template",
     .description = "Unix sockets, as an example",
     .open = template_open,

@@ -151,13 +151,12 @@ enum ct_coll_kind {
 
 enum ct_trait {
     CT_ORDERED = 1 << 0, /* reduces in rank order where env.ordered asks for it */
-    CT_CLOSED = 1 << 1,  /* rounds can be asked for in any order, in constant time */
     CT_SHIFT = 1 << 2,   /* equal on all ranks up to a rotation of ranks and blocks */
     /* TX sends nothing but what its rank put in, and a rank that sends begins to no later than it
      * begins to receive: so where ranks share memory they can read each other's input instead. */
     CT_ONE_SHOT = 1 << 3,
-    /* The same in the first half of the rounds; in the second TX sends nothing but the rank's block
-     * of RECV, which the first half has made. */
+    /* CT_ONE_SHOT in the first half of the rounds; in the second half TX sends nothing but the
+     * rank's block of RECV, which the first half has made. */
     CT_TWO_SHOT = 1 << 7,
     /* A rank sends once, all of its input or, if it has received before, the block of TMP in which
      * it has added up what came; so it may do that where the next one reads it. One block. In

@@ -59,7 +59,7 @@ static unsigned bidirectional_ring_round_steps(const struct ct_env *env, unsigne
 const struct ct_algo ct_algo_bidirectional_ring_allgather = {
     .name = "bidirectional_ring",
     .colls = CT_ALLGATHER,
-    .traits = CT_CLOSED | CT_SHIFT,
+    .traits = CT_SHIFT,
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,

@@ -43,7 +43,6 @@ static unsigned binary_tree_bcast_round(const struct ct_env *env, unsigned lane,
 const struct ct_algo ct_algo_binary_tree_bcast = {
     .name = "binary_tree",
     .colls = CT_BCAST,
-    .traits = CT_CLOSED,
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,

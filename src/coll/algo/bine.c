@@ -75,7 +75,6 @@ static unsigned bine_bcast_round(const struct ct_env *env, unsigned lane, uint32
 const struct ct_algo ct_algo_bine_bcast = {
     .name = "bine",
     .colls = CT_BCAST,
-    .traits = CT_CLOSED,
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,

@@ -60,7 +60,6 @@ static unsigned binomial_allgather_round_steps(const struct ct_env *env, unsigne
 const struct ct_algo ct_algo_binomial_allgather = {
     .name = "binomial",
     .colls = CT_ALLGATHER,
-    .traits = CT_CLOSED,
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,

@@ -48,7 +48,7 @@ static unsigned bruck_allgather_round_steps(const struct ct_env *env, unsigned l
 const struct ct_algo ct_algo_bruck_allgather = {
     .name = "bruck",
     .colls = CT_ALLGATHER,
-    .traits = CT_CLOSED | CT_SHIFT | CT_RADIX,
+    .traits = CT_SHIFT | CT_RADIX,
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,

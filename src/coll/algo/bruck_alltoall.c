@@ -105,7 +105,7 @@ static unsigned bruck_alltoall_round_steps(const struct ct_env *env, unsigned la
 const struct ct_algo ct_algo_bruck_alltoall = {
     .name = "bruck",
     .colls = CT_ALLTOALL,
-    .traits = CT_CLOSED | CT_SHIFT | CT_RADIX | CT_STRIDED,
+    .traits = CT_SHIFT | CT_RADIX | CT_STRIDED,
     .lanes = 1,
     .rxlag = 1,
     .txlag = 1,

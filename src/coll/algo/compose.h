@@ -123,7 +123,7 @@ unsigned ct_compose_round(const struct ct_compose *c, const struct ct_env *env, 
     const struct ct_algo ct_algo_##id = {                                                          \
         .name = name_,                                                                             \
         .colls = COLL,                                                                             \
-        .traits = CT_CLOSED | CT_BY_LEVEL | (TRAITS),                                              \
+        .traits = CT_BY_LEVEL | (TRAITS),                                                          \
         .lanes = 1,                                                                                \
         .rxlag = 1,                                                                                \
         .txlag = TXLAG,                                                                            \

@@ -44,7 +44,7 @@ static unsigned dissemination_round_steps(const struct ct_env *env, unsigned lan
 const struct ct_algo ct_algo_dissemination_barrier = {
     .name = "dissemination",
     .colls = CT_BARRIER,
-    .traits = CT_CLOSED | CT_SHIFT | CT_RADIX,
+    .traits = CT_SHIFT | CT_RADIX,
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,

@@ -94,7 +94,7 @@ static unsigned doubling_allreduce_round(const struct ct_env *env, unsigned lane
 const struct ct_algo ct_algo_recursive_doubling_allreduce = {
     .name = "recursive_doubling",
     .colls = CT_ALLREDUCE,
-    .traits = CT_ORDERED | CT_CLOSED,
+    .traits = CT_ORDERED,
     .lanes = 1,
     .rxlag = 1,
     .txlag = 1,

@@ -144,7 +144,7 @@ static unsigned doubling_scan_exscan_round(const struct ct_env *env, unsigned la
 const struct ct_algo ct_algo_recursive_doubling_scan = {
     .name = "recursive_doubling",
     .colls = CT_SCAN,
-    .traits = CT_ORDERED | CT_CLOSED,
+    .traits = CT_ORDERED,
     .lanes = 1,
     .rxlag = 1,
     .txlag = 1,
@@ -158,7 +158,7 @@ const struct ct_algo ct_algo_recursive_doubling_scan = {
 const struct ct_algo ct_algo_recursive_doubling_exscan = {
     .name = "recursive_doubling",
     .colls = CT_EXSCAN,
-    .traits = CT_ORDERED | CT_CLOSED,
+    .traits = CT_ORDERED,
     .lanes = 1,
     .rxlag = 1,
     .txlag = 1,

@@ -106,7 +106,7 @@ static uint32_t folding_reduce_tmp(const struct ct_env *env)
 const struct ct_algo ct_algo_folding_reduce = {
     .name = "folding",
     .colls = CT_REDUCE,
-    .traits = CT_CLOSED | CT_RELAY,
+    .traits = CT_RELAY,
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,

@@ -162,7 +162,6 @@ static unsigned halving_nearest_round(const struct ct_env *env, unsigned lane, u
 const struct ct_algo ct_algo_recursive_halving_reduce_scatter = {
     .name = "recursive_halving",
     .colls = CT_REDUCE_SCATTER,
-    .traits = CT_CLOSED,
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,
@@ -176,7 +175,7 @@ const struct ct_algo ct_algo_recursive_halving_reduce_scatter = {
 const struct ct_algo ct_algo_recursive_halving_nearest_reduce_scatter = {
     .name = "recursive_halving_nearest",
     .colls = CT_REDUCE_SCATTER,
-    .traits = CT_ORDERED | CT_CLOSED | CT_STRIDED,
+    .traits = CT_ORDERED | CT_STRIDED,
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,

@@ -366,7 +366,7 @@ static unsigned hier_alltoall_round_steps(const struct ct_env *env, unsigned lan
 const struct ct_algo ct_algo_hier_pairwise_alltoall = {
     .name = "hier_pairwise",
     .colls = CT_ALLTOALL,
-    .traits = CT_CLOSED | CT_BY_LEVEL | CT_BY_PLACE | CT_STRIDED,
+    .traits = CT_BY_LEVEL | CT_BY_PLACE | CT_STRIDED,
     .lanes = 1,
     .rxlag = 1,
     .txlag = 1,

@@ -113,7 +113,7 @@ static unsigned knomial_reduce_round(const struct ct_env *env, unsigned lane, ui
 const struct ct_algo ct_algo_knomial_bcast = {
     .name = "knomial",
     .colls = CT_BCAST,
-    .traits = CT_CLOSED | CT_RADIX,
+    .traits = CT_RADIX,
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,
@@ -128,7 +128,7 @@ const struct ct_algo ct_algo_knomial_bcast = {
 const struct ct_algo ct_algo_knomial_reduce = {
     .name = "knomial",
     .colls = CT_REDUCE,
-    .traits = CT_ORDERED | CT_CLOSED | CT_RADIX,
+    .traits = CT_ORDERED | CT_RADIX,
     .lanes = 1,
     .rxlag = 1,
     .txlag = 1,

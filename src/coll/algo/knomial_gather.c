@@ -118,7 +118,7 @@ static unsigned knomial_gather_scatter_round(const struct ct_env *env, unsigned 
 const struct ct_algo ct_algo_knomial_gather = {
     .name = "knomial",
     .colls = CT_GATHER,
-    .traits = CT_CLOSED | CT_RADIX,
+    .traits = CT_RADIX,
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,
@@ -132,7 +132,7 @@ const struct ct_algo ct_algo_knomial_gather = {
 const struct ct_algo ct_algo_knomial_scatter = {
     .name = "knomial",
     .colls = CT_SCATTER,
-    .traits = CT_CLOSED | CT_RADIX,
+    .traits = CT_RADIX,
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,

@@ -127,7 +127,7 @@ static unsigned multiplying_allreduce_round_steps(const struct ct_env *env, unsi
 const struct ct_algo ct_algo_recursive_multiplying_allreduce = {
     .name = "recursive_multiplying",
     .colls = CT_ALLREDUCE,
-    .traits = CT_ORDERED | CT_CLOSED,
+    .traits = CT_ORDERED,
     .lanes = 1,
     .rxlag = 1,
     .txlag = 1,

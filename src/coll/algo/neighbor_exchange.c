@@ -58,7 +58,6 @@ static unsigned neighbor_exchange_round_steps(const struct ct_env *env, unsigned
 const struct ct_algo ct_algo_neighbor_exchange_allgather = {
     .name = "neighbor_exchange",
     .colls = CT_ALLGATHER,
-    .traits = CT_CLOSED,
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,

@@ -100,7 +100,6 @@ static unsigned neighbour_round_steps(const struct ct_env *env, unsigned lane, u
 const struct ct_algo ct_algo_neighbour = {
     .name = "neighbour",
     .colls = CT_NEAR,
-    .traits = CT_CLOSED,
     .lanes = 1,
     .rxlag = CT_LAG_FREE,
     .txlag = CT_LAG_FREE,

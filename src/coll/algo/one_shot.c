@@ -133,7 +133,7 @@ static uint32_t one_shot_tmp_of(const struct ct_env *env, uint32_t coll)
     const struct ct_algo ct_algo_one_shot_##name_ = {                                              \
         .name = "one_shot",                                                                        \
         .colls = COLL,                                                                             \
-        .traits = CT_ORDERED | CT_CLOSED | CT_ONE_SHOT,                                            \
+        .traits = CT_ORDERED | CT_ONE_SHOT,                                                        \
         .lanes = 1,                                                                                \
         .rxlag = 1,                                                                                \
         .txlag = CT_LAG_FREE,                                                                      \
@@ -171,7 +171,7 @@ static unsigned one_shot_barrier_round(const struct ct_env *env, unsigned lane, 
 const struct ct_algo ct_algo_one_shot_barrier = {
     .name = "one_shot",
     .colls = CT_BARRIER,
-    .traits = CT_CLOSED | CT_SHIFT | CT_ONE_SHOT,
+    .traits = CT_SHIFT | CT_ONE_SHOT,
     .lanes = 1,
     .rxlag = CT_LAG_FREE,
     .txlag = CT_LAG_FREE,

@@ -40,7 +40,7 @@ static unsigned pairwise_alltoall_round_steps(const struct ct_env *env, unsigned
 const struct ct_algo ct_algo_pairwise_alltoall = {
     .name = "pairwise",
     .colls = CT_ALLTOALL,
-    .traits = CT_CLOSED | CT_PACED,
+    .traits = CT_PACED,
     .lanes = 1,
     .rxlag = 1,
     .txlag = 1,

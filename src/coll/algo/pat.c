@@ -163,7 +163,7 @@ static unsigned pat_reduce_scatter_round(const struct ct_env *env, unsigned lane
 const struct ct_algo ct_algo_pat_allgather = {
     .name = "pat",
     .colls = CT_ALLGATHER,
-    .traits = CT_CLOSED | CT_SHIFT | CT_STRIDED,
+    .traits = CT_SHIFT | CT_STRIDED,
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,
@@ -178,7 +178,7 @@ const struct ct_algo ct_algo_pat_allgather = {
 const struct ct_algo ct_algo_pat_reduce_scatter = {
     .name = "pat",
     .colls = CT_REDUCE_SCATTER,
-    .traits = CT_CLOSED | CT_SHIFT | CT_STRIDED,
+    .traits = CT_SHIFT | CT_STRIDED,
     .lanes = 1,
     .rxlag = 1,
     .txlag = 3,

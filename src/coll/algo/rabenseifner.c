@@ -190,7 +190,7 @@ static unsigned rabenseifner_reduce_round(const struct ct_env *env, unsigned lan
 const struct ct_algo ct_algo_rabenseifner_allreduce = {
     .name = "rabenseifner",
     .colls = CT_ALLREDUCE,
-    .traits = CT_ORDERED | CT_CLOSED,
+    .traits = CT_ORDERED,
     .lanes = 1,
     .rxlag = 1,
     .txlag = 1,
@@ -205,7 +205,7 @@ const struct ct_algo ct_algo_rabenseifner_allreduce = {
 const struct ct_algo ct_algo_rabenseifner_reduce = {
     .name = "rabenseifner",
     .colls = CT_REDUCE,
-    .traits = CT_ORDERED | CT_CLOSED,
+    .traits = CT_ORDERED,
     .lanes = 1,
     .rxlag = 1,
     .txlag = 1,

@@ -45,7 +45,6 @@ static unsigned rail_bcast_gather_round(const struct ct_env *env, unsigned lane,
 static const struct ct_algo gather_but_root = {
     .name = "gather_but_root",
     .colls = CT_ALLGATHER,
-    .traits = CT_CLOSED,
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,

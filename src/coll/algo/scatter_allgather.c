@@ -85,7 +85,7 @@ static unsigned scatter_allgather_round_steps(const struct ct_env *env, unsigned
 const struct ct_algo ct_algo_scatter_allgather_bcast = {
     .name = "scatter_allgather",
     .colls = CT_BCAST,
-    .traits = CT_CLOSED | CT_RADIX,
+    .traits = CT_RADIX,
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,

@@ -84,7 +84,7 @@ static unsigned scatter_bruck_round_steps(const struct ct_env *env, unsigned lan
 const struct ct_algo ct_algo_scatter_bruck_bcast = {
     .name = "scatter_bruck",
     .colls = CT_BCAST,
-    .traits = CT_CLOSED | CT_RADIX,
+    .traits = CT_RADIX,
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,

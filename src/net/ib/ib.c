@@ -513,7 +513,6 @@ static bool ib_flushed(struct ct_net *net)
 }
 
 const struct ct_net_ops ct_net_ib = {
-    .struct_size = sizeof(struct ct_net_ops),
     .name = "ib",
     .description = "InfiniBand and RoCE, several queue pairs and ports for each pair of ranks",
     .caps = CT_NET_RMA,
