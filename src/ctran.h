@@ -2081,11 +2081,14 @@ enum {
  * likewise, on ranks of one host, where it lies in one piece in the order of the ranks unless info
  * has alloc_shared_noncontig; create_dynamic has none at first, see ctran_win_attach. info:
  * no_locks, accumulate_ordering, accumulate_ops, same_size, same_disp_unit,
- * mpi_accumulate_granularity, alloc_shared_noncontig, mpi_minimum_memory_alignment; or
- * CTRAN_INFO_NULL.
+ * mpi_accumulate_granularity, alloc_shared_noncontig, mpi_minimum_memory_alignment,
+ * ctran_device_memory (of allocate: "true" for memory of the rank's GPU); or CTRAN_INFO_NULL.
+ * Memory that create and attach are given may be a GPU's as well; kinds may differ from rank to
+ * rank.
  * Errors, which are comm's: CTRAN_ERR_COMM, CTRAN_ERR_SIZE, CTRAN_ERR_DISP (a unit < 1),
  * CTRAN_ERR_ARG, CTRAN_ERR_INFO, CTRAN_ERR_NO_MEM; CTRAN_ERR_RMA_SHARED: these ranks cannot share
- * memory. Source: MPI-4.1 sec. 12.2. */
+ * memory; CTRAN_ERR_UNSUPPORTED_OPERATION: memory of a GPU is asked for, which a rank cannot have.
+ * Source: MPI-4.1 sec. 12.2. */
 CTRAN_API int ctran_win_create(void *base, ctran_aint_t size, ctran_aint_t disp_unit,
                                ctran_info_t info, ctran_comm_t comm, ctran_win_t *win);
 CTRAN_API int ctran_win_allocate(ctran_aint_t size, ctran_aint_t disp_unit, ctran_info_t info,

@@ -218,6 +218,18 @@ static bool may_be_compared(const struct ct_dtype *type)
            type->scalar == CT_SCALAR_BYTE;
 }
 
+/* Of an operand of compare_and_swap, a copy that the processor reads, or what is given, if it reads
+ * that. NULL: it cannot be copied. */
+static const void *operand(struct ct_win *win, const void *at, size_t size, char *copy)
+{
+    struct ct_area area = {.base = (void *)(uintptr_t)at, .len_bytes = size};
+    ct_area_set_memory(&area, ct_memory_of(win->p, at));
+    if (CT_LIKELY(area.pieces == NULL)) {
+        return at;
+    }
+    return ct_area_gather_all(&area, &(size_t){0}, copy, size) ? copy : NULL;
+}
+
 static int check_swap(struct ct_win *win, const struct op_call *c, const struct ct_span *there,
                       struct ct_rma_args *a)
 {
@@ -231,10 +243,14 @@ static int check_swap(struct ct_win *win, const struct op_call *c, const struct 
         return ct_api_raise(win->comm, CTRAN_ERR_BUFFER, c->name, "a buffer is NULL");
     }
     a->elem = there->type;
-    a->compare = c->compare;
-    a->origin = (struct ct_area){.base = (void *)c->origin.addr, .len_bytes = size};
-    a->result = (struct ct_area){.base = (void *)c->result.addr, .len_bytes = size};
-    return CTRAN_SUCCESS;
+    a->compare = operand(win, c->compare, size, a->brought[1]);
+    a->origin = (struct ct_area){
+        .base = (void *)(uintptr_t)operand(win, c->origin.addr, size, a->brought[0]),
+        .len_bytes = size};
+    a->result = (struct ct_area){.base = (void *)(uintptr_t)c->result.addr, .len_bytes = size};
+    ct_area_set_memory(&a->result, ct_memory_of(win->p, c->result.addr));
+    return a->compare != NULL && a->origin.base != NULL ? CTRAN_SUCCESS
+                                                        : ct_api_unreachable(win->comm, c->name);
 }
 
 /* ---- carrying out ---------------------------------------------------------------------------- */

@@ -40,6 +40,8 @@ static const char *why_not(int rc)
     return rc == CTRAN_ERR_RMA_SHARED
                ? "a rank cannot map the memory of another one: they have to be of one host, where "
                  "CTRAN_SHM_SINGLE_COPY and CTRAN_SHM_ALLOC allow it; see ctran_comm_split_type"
+           : rc == CTRAN_ERR_UNSUPPORTED_OPERATION
+               ? "memory of a GPU is asked for, which a rank cannot have: it says why"
            : rc == CTRAN_ERR_OTHER ? "another rank could not make its part, and says why"
                                    : "the window could not be made";
 }

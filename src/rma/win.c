@@ -95,7 +95,11 @@ static void destroy(struct ct_win *win)
     ct_domain_enter(p);
     unlist(win);
     ct_domain_leave(p);
+    for (uint32_t r = 0; win->peers != NULL && r < win->n; r++) {
+        ct_win_device_unmap(&win->peers[r]);
+    }
     ct_win_put_memory(p, win->memory);
+    ct_win_device_put(p, win->device);
     ct_attrs_fini(&win->attrs);
     win->comm->window = NULL;
     ct_comm_release(win->comm);
