@@ -2265,6 +2265,38 @@ CTRAN_API int ctran_signal(int target_rank, ctran_win_t win);
 CTRAN_API int ctran_wait_signal(int source_rank, ctran_count_t count, ctran_win_t win);
 CTRAN_API int ctran_test_signal(int source_rank, ctran_count_t count, ctran_win_t win, int *flag);
 
+/* Stream-ordered puts, gets and signals. A call returns when the operation is on the stream. The
+ * GPU's copy engine carries the operation out in the stream's order, without the target, without an
+ * epoch and without an SM. A stream that is captured takes these calls. All ranks have made the
+ * window with ctran_stream_ordered=true (ctran_win_create(3)). The calls of a window are carried
+ * out in their order, whatever their streams. A put overwrites the target's memory whatever the
+ * target's streams do. Buffers are memory of a GPU or page-locked. A group does not hold these
+ * calls back. Signals of streams are counted apart from those of ctran_put_signal.
+ * wait_signal_enqueue takes the next `count` signals of a rank, 0 to 64. put_signal_enqueue waits
+ * while 64 signals to that rank have not been taken. Signals of a captured call are for captured
+ * waits, see ctran_put_enqueue(3). Errors: CTRAN_ERR_UNSUPPORTED_OPERATION: the window is not for
+ * streams, or the target's memory is none of a GPU that this rank's reaches; CTRAN_ERR_TYPE: a
+ * datatype with gaps; CTRAN_ERR_COUNT, CTRAN_ERR_RANK, CTRAN_ERR_RMA_RANGE, CTRAN_ERR_BUFFER;
+ * CTRAN_ERR_ARG: a stream of another GPU; that by which the window's stream-ordered work has ended,
+ * as when a rank has died. */
+CTRAN_API int ctran_put_enqueue(const void *origin_addr, ctran_count_t origin_count,
+                                ctran_datatype_t origin_datatype, int target_rank,
+                                ctran_aint_t target_disp, ctran_count_t target_count,
+                                ctran_datatype_t target_datatype, ctran_win_t win,
+                                ctran_stream_t stream);
+CTRAN_API int ctran_get_enqueue(void *origin_addr, ctran_count_t origin_count,
+                                ctran_datatype_t origin_datatype, int target_rank,
+                                ctran_aint_t target_disp, ctran_count_t target_count,
+                                ctran_datatype_t target_datatype, ctran_win_t win,
+                                ctran_stream_t stream);
+CTRAN_API int ctran_put_signal_enqueue(const void *origin_addr, ctran_count_t origin_count,
+                                       ctran_datatype_t origin_datatype, int target_rank,
+                                       ctran_aint_t target_disp, ctran_count_t target_count,
+                                       ctran_datatype_t target_datatype, ctran_win_t win,
+                                       ctran_stream_t stream);
+CTRAN_API int ctran_wait_signal_enqueue(int source_rank, ctran_count_t count, ctran_win_t win,
+                                        ctran_stream_t stream);
+
 #ifdef __cplusplus
 }
 #endif

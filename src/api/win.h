@@ -31,6 +31,11 @@ static inline int ct_check_target(struct ct_win *win, const char *call, int rank
                : ct_check_target_slowly(win, call, rank);
 }
 
+/* Of a window that is for streams, else nothing: its context, collective; and the end of what is on
+ * streams. win_stream.c */
+int  ct_win_open_streams(struct ct_win *win);
+void ct_win_settle_streams(struct ct_win *win);
+
 /* CTRAN_ERR_RMA_SYNC. */
 int ct_win_wrong_epoch(struct ct_win *win, const char *call, const char *why) CT_COLD;
 

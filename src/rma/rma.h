@@ -115,6 +115,7 @@ enum {
     CT_WIN_NONCONTIG = 8,
     CT_WIN_SAME_OP = 16, /* accumulate_ops is "same_op" */
     CT_WIN_DEVICE = 32,  /* ctran_win_allocate takes memory of the GPU */
+    CT_WIN_STREAMS = 64, /* on all ranks, once the window is made: it is for streams, too */
 };
 
 /* Memory that was attached to a dynamic window. */

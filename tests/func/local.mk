@@ -350,9 +350,13 @@ tests_func_bottom_SOURCES = tests/func/bottom.c tests/func/bottom.h tests/func/b
 	tests/func/gpu.h $(func_check)
 tests_func_bottom_LDADD = $(func_ldadd)
 # Windows.
-check_PROGRAMS += tests/func/win tests/func/win_device tests/func/win_random
-dist_check_SCRIPTS += tests/func/win.test tests/func/win_device.test tests/func/win_random.test
-TESTS += tests/func/win.test tests/func/win_device.test tests/func/win_random.test
+check_PROGRAMS += tests/func/win tests/func/win_device tests/func/win_random tests/func/win_stream
+dist_check_SCRIPTS += tests/func/win.test tests/func/win_device.test tests/func/win_random.test \
+	tests/func/win_stream.test
+TESTS += tests/func/win.test tests/func/win_device.test tests/func/win_random.test \
+	tests/func/win_stream.test
+tests_func_win_stream_SOURCES = tests/func/win_stream.c tests/func/gpu.c tests/func/gpu.h $(func_check)
+tests_func_win_stream_LDADD = $(func_ldadd)
 tests_func_win_device_SOURCES = tests/func/win_device.c tests/func/device.h tests/func/device_mem.c \
 	$(func_check)
 tests_func_win_device_LDADD = $(func_ldadd)
