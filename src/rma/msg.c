@@ -263,6 +263,10 @@ static bool send_next(struct ct_win_peer *peer, struct ct_rma_op *op) CT_IN_DOMA
     if (op->sent) {
         ct_list_remove(&op->node);
     }
+    if (op->sent && op->args.result.len_bytes == 0) {
+        ct_rma_op_sent(op); /* messages hold copies */
+        ct_win_changed(op->win);
+    }
     return msg_send(m) == CTRAN_SUCCESS; /* else the peer has failed, which is about to be told */
 }
 

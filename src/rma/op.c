@@ -199,6 +199,7 @@ void ct_rma_op_end(struct ct_rma_op *op, int status)
         keep_status(peer, status);
     }
     hold_types(&op->args, false);
+    ct_rma_op_sent(op);
     free(op->parts);
     free(op);
     atomic_fetch_sub_explicit(&peer->pending, 1, memory_order_release);
@@ -325,6 +326,8 @@ static int start_op(struct ct_rma_op *op) CT_IN_DOMAIN
         return CTRAN_ERR_NO_MEM;
     }
     atomic_fetch_add_explicit(&peer->pending, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&peer->unsent, 1, memory_order_relaxed);
+    op->counted = true;
     if (peer->failed) {
         ct_rma_op_end(op, CTRAN_ERR_PROC_FAILED);
     } else if (!by_transport) {

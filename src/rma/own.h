@@ -169,6 +169,7 @@ struct ct_rma_op {
     size_t                 sent_bytes, target_pos; /* by messages: so far */
     uint32_t               unanswered;
     bool                   sent;
+    bool                   counted; /* in peer->unsent */
     int                    status;
     struct ct_net_comp     comp; /* by the transport */
     struct ct_ep_rma      *parts;
@@ -176,6 +177,14 @@ struct ct_rma_op {
     char                   compare[8];
 };
 
+/* Its local memory is the program's again. */
+static inline void ct_rma_op_sent(struct ct_rma_op *op)
+{
+    if (op->counted) {
+        op->counted = false;
+        atomic_fetch_sub_explicit(&op->args.peer->unsent, 1, memory_order_release);
+    }
+}
 /* Its end: tells the request, the peer, and who waits. */
 void ct_rma_op_end(struct ct_rma_op *op, int status) CT_IN_DOMAIN;
 /* The error that the program is told. */

@@ -82,6 +82,7 @@ struct ct_win_peer {
     bool               locks_directly;
     bool               maps_here; /* load and store reach it: ctran_win_shared_query */
     _Atomic uint32_t   pending;   /* operations that are not complete; changes in the domain */
+    _Atomic uint32_t   unsent;    /* of these, who still need their local memory; likewise */
     _Atomic int        status;    /* the first error of these, until it is told */
     _Atomic bool       failed;    /* changes in the domain */
     struct ct_win_ctl *ctl;       /* NULL: it is not mapped */
@@ -237,6 +238,9 @@ const struct ct_dtype *ct_rma_elem(const struct ct_dtype *type);
 /* Waits until all operations with the rank, or with all (peer NULL), are complete there; returns
  * the first error of these. sync.c */
 int ct_win_flush(struct ct_win *win, struct ct_win_peer *peer);
+/* Waits only until their local memory is the program's again. Messages hold a copy of what they
+ * bring: so an update without a result need not be answered. */
+int ct_win_flush_local(struct ct_win *win, struct ct_win_peer *peer);
 int ct_win_fence(struct ct_win *win, bool flushes);
 /* The ranks are those of win->posted and ->starts. */
 int ct_win_post(struct ct_win *win, bool tells);
