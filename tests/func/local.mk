@@ -134,7 +134,7 @@ tests_func_inter_SOURCES = tests/func/inter.c tests/func/inter_idup.c \
 	$(func_check)
 tests_func_inter_LDADD = $(func_ldadd)
 tests_func_threads_SOURCES = tests/func/threads.c tests/func/threads_traffic.c \
-	tests/func/threads_waits.c tests/func/threads_objects.c tests/func/threads.h \
+	tests/func/threads_waits.c tests/func/threads_objects.c tests/func/threads_win.c tests/func/threads.h \
 	$(func_check)
 tests_func_progress_SOURCES = tests/func/progress.c $(func_check)
 tests_func_progress_LDADD = $(func_ldadd) -lpthread
