@@ -10,7 +10,7 @@
 int               ct_check_win_slowly(const char *call, ctran_win_t handle);
 static inline int ct_check_win(const char *call, ctran_win_t handle, struct ct_win **out)
 {
-    *out = CT_LIKELY(ct_api_now() == CT_API_RUNNING) ? ct_win_of(ct_api_process(), handle) : NULL;
+    *out = CT_LIKELY(ct_api_now() == CT_API_RUNNING) ? ct_win_of(handle) : NULL;
     return CT_LIKELY(*out != NULL) ? CTRAN_SUCCESS : ct_check_win_slowly(call, handle);
 }
 

@@ -191,8 +191,17 @@ struct ct_win_plan {
 int ct_win_make(struct ct_comm *comm, const struct ct_win_plan *plan, struct ct_win **out);
 /* Collective. The window is gone whatever this returns. */
 int ct_win_free(struct ct_win *win);
-/* The object behind a handle; NULL for what is none. */
-struct ct_win     *ct_win_of(struct ct_process *p, ctran_win_t handle);
+/* The object behind a handle; NULL for what is none. Memory of freed windows is anybody's: most
+ * likely the word is another one by then. */
+static inline struct ct_win *ct_win_of(ctran_win_t handle)
+{
+    const bool maybe =
+        (uintptr_t)handle >= 0x1000 && (uintptr_t)handle % _Alignof(struct ct_win) == 0;
+    return CT_LIKELY(maybe &&
+                     atomic_load_explicit(&handle->magic, memory_order_relaxed) == CT_WIN_MAGIC)
+               ? handle
+               : NULL;
+}
 struct ct_keyvals *ct_win_keyvals(struct ct_process *p);
 
 /* Takes hints; NULL has none. Tells them: NULL when out of memory. hints.c */

@@ -176,18 +176,6 @@ int ct_win_free(struct ct_win *win)
     return ct_error_lost(rc) == CT_LOST_peer ? CTRAN_SUCCESS : rc;
 }
 
-/* Memory of freed windows is anybody's: most likely the word is another one by then. */
-struct ct_win *ct_win_of(struct ct_process *p, ctran_win_t handle)
-{
-    const bool maybe =
-        (uintptr_t)handle >= 0x1000 && (uintptr_t)handle % _Alignof(struct ct_win) == 0;
-    (void)p;
-    return CT_LIKELY(maybe &&
-                     atomic_load_explicit(&handle->magic, memory_order_relaxed) == CT_WIN_MAGIC)
-               ? handle
-               : NULL;
-}
-
 struct ct_keyvals *ct_win_keyvals(struct ct_process *p)
 {
     return &p->rma->keyvals;
