@@ -2242,9 +2242,9 @@ CTRAN_API int ctran_win_unlock(int rank, ctran_win_t win);
 CTRAN_API int ctran_win_unlock_all(ctran_win_t win);
 
 /* Within such an epoch: return when the operations to a rank, or to all, are over. Those that are
- * local return when buffers are free, which may be earlier; errors of these operations may then come
- * with a later call. sync orders the loads and stores of this rank with what others do. Errors:
- * CTRAN_ERR_RANK. Source: MPI-4.1 sec. 12.5.4. */
+ * local return when buffers are free, which may be earlier; errors of these operations may then
+ * come with a later call. sync orders the loads and stores of this rank with what others do.
+ * Errors: CTRAN_ERR_RANK. Source: MPI-4.1 sec. 12.5.4. */
 CTRAN_API int ctran_win_flush(int rank, ctran_win_t win);
 CTRAN_API int ctran_win_flush_all(ctran_win_t win);
 CTRAN_API int ctran_win_flush_local(int rank, ctran_win_t win);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Synchronisation: flush, fence, and post, start, complete, wait. A flush returns when the data are
- * at the target, flush_local when the buffers are the program's again. Post and complete are messages, which are
- * counted: one that comes early waits in its count.
+ * at the target, flush_local when the buffers are the program's again. Post and complete are
+ * messages, which are counted: one that comes early waits in its count.
  */
 #define CT_FOLDER "rma"
 #include "rma/own.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stream-ordered calls about windows: a put, a get, a put with a signal, a wait for signals. No rank
- * meets another one on the host. What the streams do:
+ * Stream-ordered calls about windows: a put, a get, a put with a signal, a wait for signals. No
+ * rank meets another one on the host. What the streams do:
  *
  *     origin: put_signal                target: wait_signal
  *     copy
