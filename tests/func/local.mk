@@ -301,7 +301,7 @@ tests_func_stream_reduce_SOURCES = tests/func/stream_reduce.c tests/func/gpu.c t
 tests_func_stream_reduce_LDADD = $(func_ldadd)
 tests_func_stream_LDADD = $(func_ldadd)
 # The examples on GPUs, there too.
-gpu_example_tests = tests/func/gpu_moe.test tests/func/gpu_train.test
+gpu_example_tests = tests/func/gpu_moe.test tests/func/gpu_overlap.test tests/func/gpu_train.test
 dist_check_SCRIPTS += $(gpu_example_tests)
 TESTS += $(gpu_example_tests)
 EXTRA_DIST += tests/func/gpu.sh tests/func/images.py
