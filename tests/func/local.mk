@@ -346,7 +346,8 @@ TESTS += tests/func/bottom.test
 tests_func_bottom_SOURCES = tests/func/bottom.c tests/func/bottom.h tests/func/bottom_calls.def \
 	tests/func/bottom_case.c tests/func/bottom_ends.c tests/func/bottom_hand.c \
 	tests/func/bottom_kinds.c tests/func/bottom_run.c tests/func/bottom_shapes.c tests/func/bottom_table.c \
-	tests/func/bottom_types.c tests/func/device.h tests/func/device_mem.c tests/func/gpu.c \
+	tests/func/bottom_types.c tests/func/bottom_win.c tests/func/device.h tests/func/device_mem.c \
+	tests/func/gpu.c \
 	tests/func/gpu.h $(func_check)
 tests_func_bottom_LDADD = $(func_ldadd)
 # Windows.
