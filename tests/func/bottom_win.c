@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls of windows in bottom_calls.def: what a rank sends is put into the next one's window, and
- * what the rank before has put is taken out of the own one. The call that the line names does one of
- * the two.
+ * what the rank before has put is taken out of the own one. The call that the line names does one
+ * of the two.
  */
 #include "bottom.h"
 
