@@ -52,23 +52,32 @@ examples_moe_SOURCES = \
 examples_moe_LDADD = libctran.la
 examples_moe_LDFLAGS = -no-install
 
+noinst_PROGRAMS += examples/tp_overlap
+examples_tp_overlap_SOURCES = \
+	examples/tp_overlap.c examples/tp_overlap.h \
+	examples/tp_gemm.c examples/tp_routes.c \
+	examples/args.c examples/args.h \
+	examples/gpu.c examples/gpu.h
+examples_tp_overlap_LDADD = libctran.la
+examples_tp_overlap_LDFLAGS = -no-install
+
 # Kernels, a file for each program beside it: for GPUs where there is nvcc, and for the emulated
 # driver where a test needs them.
 kernel_headers = examples/kernel.cuh examples/train_args.h examples/train.h examples/mlp.h \
-	examples/moe.h
-EXTRA_DIST += examples/kernel.cuh examples/train.cu examples/moe.cu
+	examples/moe.h examples/tp_overlap.h
+EXTRA_DIST += examples/kernel.cuh examples/train.cu examples/moe.cu examples/tp_overlap.cu
 if HAVE_NVCC
 examples/%.fatbin: examples/%.cu $(kernel_headers)
 	$(AM_V_GEN)mkdir -p $(@D) && $(NVCC) -std=c++17 $(NVCCFLAGS) -fatbin -o $@ $<
-noinst_DATA = examples/train.fatbin examples/moe.fatbin
+noinst_DATA = examples/train.fatbin examples/moe.fatbin examples/tp_overlap.fatbin
 CLEANFILES += $(noinst_DATA)
 endif
 if HAVE_CXX
 examples/%.emu.so: examples/%.cu $(kernel_headers) emu/cuda/device.cuh emu/cuda/kernel.h
 	$(AM_V_GEN)mkdir -p $(@D) && $(CXX) -x c++ -std=c++17 -Wall -Wextra $(CPPFLAGS) $(CFLAGS) \
 	  -fPIC -fvisibility=hidden -shared -I$(srcdir) -o $@ $<
-check_DATA += examples/train.emu.so examples/moe.emu.so
-CLEANFILES += examples/train.emu.so examples/moe.emu.so
+check_DATA += examples/train.emu.so examples/moe.emu.so examples/tp_overlap.emu.so
+CLEANFILES += examples/train.emu.so examples/moe.emu.so examples/tp_overlap.emu.so
 endif
 example_tests = examples/heat2d.test examples/pingpong.test examples/train.test \
 	examples/windows.test

@@ -54,6 +54,7 @@ dist_man_MANS += \
 	man/ctran_win_create.3 \
 	man/ctran_win_attr.3 \
 	man/ctran_put.3 \
+	man/ctran_put_enqueue.3 \
 	man/ctran_win_fence.3 \
 	man/ctran_put_signal.3
 
@@ -72,6 +73,8 @@ nodist_man_MANS = \
 	man/ctran_gatherv_enqueue.3 \
 	man/ctran_group_end.3 \
 	man/ctran_group_start.3 \
+	man/ctran_get_enqueue.3 \
+	man/ctran_put_signal_enqueue.3 \
 	man/ctran_recv_enqueue.3 \
 	man/ctran_reduce_enqueue.3 \
 	man/ctran_reduce_scatter_block_enqueue.3 \
@@ -81,6 +84,7 @@ nodist_man_MANS = \
 	man/ctran_scatterv_enqueue.3 \
 	man/ctran_send_enqueue.3 \
 	man/ctran_sendrecv_enqueue.3 \
+	man/ctran_wait_signal_enqueue.3 \
 	man/ctran_add_error_class.3 \
 	man/ctran_add_error_code.3 \
 	man/ctran_add_error_string.3 \

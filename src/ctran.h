@@ -2081,11 +2081,14 @@ enum {
  * likewise, on ranks of one host, where it lies in one piece in the order of the ranks unless info
  * has alloc_shared_noncontig; create_dynamic has none at first, see ctran_win_attach. info:
  * no_locks, accumulate_ordering, accumulate_ops, same_size, same_disp_unit,
- * mpi_accumulate_granularity, alloc_shared_noncontig, mpi_minimum_memory_alignment; or
- * CTRAN_INFO_NULL.
+ * mpi_accumulate_granularity, alloc_shared_noncontig, mpi_minimum_memory_alignment,
+ * ctran_device_memory (of allocate: "true" for memory of the rank's GPU); or CTRAN_INFO_NULL.
+ * Memory that create and attach are given may be a GPU's as well; kinds may differ from rank to
+ * rank.
  * Errors, which are comm's: CTRAN_ERR_COMM, CTRAN_ERR_SIZE, CTRAN_ERR_DISP (a unit < 1),
  * CTRAN_ERR_ARG, CTRAN_ERR_INFO, CTRAN_ERR_NO_MEM; CTRAN_ERR_RMA_SHARED: these ranks cannot share
- * memory. Source: MPI-4.1 sec. 12.2. */
+ * memory; CTRAN_ERR_UNSUPPORTED_OPERATION: memory of a GPU is asked for, which a rank cannot have.
+ * Source: MPI-4.1 sec. 12.2. */
 CTRAN_API int ctran_win_create(void *base, ctran_aint_t size, ctran_aint_t disp_unit,
                                ctran_info_t info, ctran_comm_t comm, ctran_win_t *win);
 CTRAN_API int ctran_win_allocate(ctran_aint_t size, ctran_aint_t disp_unit, ctran_info_t info,
@@ -2239,8 +2242,9 @@ CTRAN_API int ctran_win_unlock(int rank, ctran_win_t win);
 CTRAN_API int ctran_win_unlock_all(ctran_win_t win);
 
 /* Within such an epoch: return when the operations to a rank, or to all, are over. Those that are
- * local need no more than that buffers are free; here they do the same. sync orders the loads and
- * stores of this rank with what others do. Errors: CTRAN_ERR_RANK. Source: MPI-4.1 sec. 12.5.4. */
+ * local return when buffers are free, which may be earlier; errors of these operations may then
+ * come with a later call. sync orders the loads and stores of this rank with what others do.
+ * Errors: CTRAN_ERR_RANK. Source: MPI-4.1 sec. 12.5.4. */
 CTRAN_API int ctran_win_flush(int rank, ctran_win_t win);
 CTRAN_API int ctran_win_flush_all(ctran_win_t win);
 CTRAN_API int ctran_win_flush_local(int rank, ctran_win_t win);
@@ -2261,6 +2265,38 @@ CTRAN_API int ctran_put_signal(const void *origin_addr, ctran_count_t origin_cou
 CTRAN_API int ctran_signal(int target_rank, ctran_win_t win);
 CTRAN_API int ctran_wait_signal(int source_rank, ctran_count_t count, ctran_win_t win);
 CTRAN_API int ctran_test_signal(int source_rank, ctran_count_t count, ctran_win_t win, int *flag);
+
+/* Stream-ordered puts, gets and signals. A call returns when the operation is on the stream. The
+ * GPU's copy engine carries the operation out in the stream's order, without the target, without an
+ * epoch and without an SM. A stream that is captured takes these calls. All ranks have made the
+ * window with ctran_stream_ordered=true (ctran_win_create(3)). The calls of a window are carried
+ * out in their order, whatever their streams. A put overwrites the target's memory whatever the
+ * target's streams do. Buffers are memory of a GPU or page-locked. A group does not hold these
+ * calls back. Signals of streams are counted apart from those of ctran_put_signal.
+ * wait_signal_enqueue takes the next `count` signals of a rank, 0 to 64. put_signal_enqueue waits
+ * while 64 signals to that rank have not been taken. Signals of a captured call are for captured
+ * waits, see ctran_put_enqueue(3). Errors: CTRAN_ERR_UNSUPPORTED_OPERATION: the window is not for
+ * streams, or the target's memory is none of a GPU that this rank's reaches; CTRAN_ERR_TYPE: a
+ * datatype with gaps; CTRAN_ERR_COUNT, CTRAN_ERR_RANK, CTRAN_ERR_RMA_RANGE, CTRAN_ERR_BUFFER;
+ * CTRAN_ERR_ARG: a stream of another GPU; that by which the window's stream-ordered work has ended,
+ * as when a rank has died. */
+CTRAN_API int ctran_put_enqueue(const void *origin_addr, ctran_count_t origin_count,
+                                ctran_datatype_t origin_datatype, int target_rank,
+                                ctran_aint_t target_disp, ctran_count_t target_count,
+                                ctran_datatype_t target_datatype, ctran_win_t win,
+                                ctran_stream_t stream);
+CTRAN_API int ctran_get_enqueue(void *origin_addr, ctran_count_t origin_count,
+                                ctran_datatype_t origin_datatype, int target_rank,
+                                ctran_aint_t target_disp, ctran_count_t target_count,
+                                ctran_datatype_t target_datatype, ctran_win_t win,
+                                ctran_stream_t stream);
+CTRAN_API int ctran_put_signal_enqueue(const void *origin_addr, ctran_count_t origin_count,
+                                       ctran_datatype_t origin_datatype, int target_rank,
+                                       ctran_aint_t target_disp, ctran_count_t target_count,
+                                       ctran_datatype_t target_datatype, ctran_win_t win,
+                                       ctran_stream_t stream);
+CTRAN_API int ctran_wait_signal_enqueue(int source_rank, ctran_count_t count, ctran_win_t win,
+                                        ctran_stream_t stream);
 
 #ifdef __cplusplus
 }

@@ -43,5 +43,5 @@ libctcore_la_SOURCES += \
 	src/api/transfer.c \
 	src/api/type.c src/api/type_construct.c src/api/type_array.c \
 	src/api/type_attr.c src/api/type_contents.c \
-	src/api/win.c src/api/win.h src/api/win_attr.c src/api/win_signal.c src/api/win_sync.c \
+	src/api/win.c src/api/win.h src/api/win_attr.c src/api/win_signal.c src/api/win_stream.c src/api/win_sync.c \
 	src/api/world.c

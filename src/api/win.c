@@ -40,6 +40,8 @@ static const char *why_not(int rc)
     return rc == CTRAN_ERR_RMA_SHARED
                ? "a rank cannot map the memory of another one: they have to be of one host, where "
                  "CTRAN_SHM_SINGLE_COPY and CTRAN_SHM_ALLOC allow it; see ctran_comm_split_type"
+           : rc == CTRAN_ERR_UNSUPPORTED_OPERATION
+               ? "a rank cannot have what info asks for, memory of a GPU or streams: it says why"
            : rc == CTRAN_ERR_OTHER ? "another rank could not make its part, and says why"
                                    : "the window could not be made";
 }
@@ -62,6 +64,12 @@ static int make(const char *call, ctran_comm_t handle, struct ct_win_plan *plan,
     plan->align_bytes = ct_api_alignment_of(comm->p, plan->info);
     ct_api_block(&b, call, comm, CT_BLOCKED_NONE, CT_BLOCKED_NONE);
     rc = ct_win_make(comm, plan, &win);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_win_open_streams(win); /* alike on all ranks */
+        if (rc != CTRAN_SUCCESS) {
+            (void)ct_win_free(win);
+        }
+    }
     ct_blocked_end(&b);
     if (rc != CTRAN_SUCCESS) {
         return ct_api_raise(comm, rc, call, "%s", why_not(rc));
@@ -129,6 +137,7 @@ int ctran_win_free(ctran_win_t *handle)
     struct ct_comm *comm = win->comm;
     ct_comm_hold(comm);
     ct_api_block(&b, call, comm, CT_BLOCKED_NONE, CT_BLOCKED_NONE);
+    ct_win_settle_streams(win);
     rc = ct_win_free(win);
     ct_blocked_end(&b);
     *handle = CTRAN_WIN_NULL;

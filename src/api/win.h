@@ -10,7 +10,7 @@
 int               ct_check_win_slowly(const char *call, ctran_win_t handle);
 static inline int ct_check_win(const char *call, ctran_win_t handle, struct ct_win **out)
 {
-    *out = CT_LIKELY(ct_api_now() == CT_API_RUNNING) ? ct_win_of(ct_api_process(), handle) : NULL;
+    *out = CT_LIKELY(ct_api_now() == CT_API_RUNNING) ? ct_win_of(handle) : NULL;
     return CT_LIKELY(*out != NULL) ? CTRAN_SUCCESS : ct_check_win_slowly(call, handle);
 }
 
@@ -30,6 +30,11 @@ static inline int ct_check_target(struct ct_win *win, const char *call, int rank
                ? CTRAN_SUCCESS
                : ct_check_target_slowly(win, call, rank);
 }
+
+/* Of a window that is for streams, else nothing: its context, collective; and the end of what is on
+ * streams. win_stream.c */
+int  ct_win_open_streams(struct ct_win *win);
+void ct_win_settle_streams(struct ct_win *win);
 
 /* CTRAN_ERR_RMA_SYNC. */
 int ct_win_wrong_epoch(struct ct_win *win, const char *call, const char *why) CT_COLD;

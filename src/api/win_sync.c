@@ -342,42 +342,46 @@ int ctran_win_unlock_all(ctran_win_t handle)
 
 /* ---- flush ----------------------------------------------------------------------------------- */
 
-static inline int flush_one(const char *call, int rank, ctran_win_t handle)
+static inline int flush_one(const char *call, int rank, ctran_win_t handle, bool local)
 {
     struct ct_win *win;
     int            rc = check_held(call, rank, handle, true, &win);
     if (CT_UNLIKELY(rc != CTRAN_SUCCESS || rank == CTRAN_PROC_NULL)) {
         return rc;
     }
-    rc = ct_win_flush(win, &win->peers[rank]);
+    rc = local ? ct_win_flush_local(win, &win->peers[rank]) : ct_win_flush(win, &win->peers[rank]);
     return CT_LIKELY(rc == CTRAN_SUCCESS) ? rc : ct_api_pass(win->comm, rc, call);
 }
 
-static int flush_all(const char *call, ctran_win_t handle)
+static int flush_all(const char *call, ctran_win_t handle, bool local)
 {
     struct ct_win *win;
     int            rc = check_all(call, handle, true, &win);
-    return rc == CTRAN_SUCCESS ? ct_api_pass(win->comm, ct_win_flush(win, NULL), call) : rc;
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    rc = local ? ct_win_flush_local(win, NULL) : ct_win_flush(win, NULL);
+    return ct_api_pass(win->comm, rc, call);
 }
 
 int ctran_win_flush(int rank, ctran_win_t win)
 {
-    return flush_one("ctran_win_flush", rank, win);
+    return flush_one("ctran_win_flush", rank, win, false);
 }
 
 int ctran_win_flush_local(int rank, ctran_win_t win)
 {
-    return flush_one("ctran_win_flush_local", rank, win);
+    return flush_one("ctran_win_flush_local", rank, win, true);
 }
 
 int ctran_win_flush_all(ctran_win_t win)
 {
-    return flush_all("ctran_win_flush_all", win);
+    return flush_all("ctran_win_flush_all", win, false);
 }
 
 int ctran_win_flush_local_all(ctran_win_t win)
 {
-    return flush_all("ctran_win_flush_local_all", win);
+    return flush_all("ctran_win_flush_local_all", win, true);
 }
 
 /* Memory is unified: what is to be done is to order, and to take in what has come by message. */

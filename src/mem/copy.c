@@ -131,3 +131,16 @@ int ct_mem_copy(struct ct_process *p, void *to, const void *from, size_t len_byt
     int                rc = ct_mem_move_start(p, &move, to, from, len_bytes);
     return rc == CTRAN_SUCCESS ? ct_mem_move_wait(p, &move) : rc;
 }
+
+int ct_mem_copy_by(struct ct_process *p, int ordinal, void *to, const void *from, size_t len_bytes)
+{
+    struct ct_mem_move move = {.cs = NULL};
+    struct sides       s;
+    if (len_bytes == 0) {
+        return CTRAN_SUCCESS;
+    }
+    (void)find_sides(p, to, from, &s); /* one side is a device's */
+    s.ordinal = ordinal;
+    const int rc = move_by(p, &s, &move, to, from, len_bytes);
+    return rc == CTRAN_SUCCESS ? ct_mem_move_wait(p, &move) : rc;
+}

@@ -47,6 +47,9 @@ static inline bool ct_mem_is_device(const struct ct_process *p, const void *ptr)
  */
 int ct_mem_copy(struct ct_process *p, void *to, const void *from, size_t len_bytes);
 
+/* The same by device `ordinal`, where one side is memory that ct_mem_import has mapped for it. */
+int ct_mem_copy_by(struct ct_process *p, int ordinal, void *to, const void *from, size_t len_bytes);
+
 /* The blocks of a list (base/area.h), each of memory of any kind, to or from len_bytes of flat
  * memory that the CPU reaches, in any order; returns when the bytes are there. One call of the
  * driver for each entry with positive strides, one wait for all. Errors as above. */

@@ -86,3 +86,9 @@ void *ct_win_place(struct ct_win *win, uint64_t at, uint64_t len_bytes)
     const uint64_t size = (uint64_t)win->size_bytes;
     return at <= size && len_bytes <= size - at ? (char *)win->base + at : NULL;
 }
+
+/* What is attached may be of several kinds. */
+const struct ct_memory *ct_win_kind_at(const struct ct_win *win, const void *at)
+{
+    return win->flavor == CTRAN_WIN_FLAVOR_DYNAMIC ? ct_memory_of(win->p, at) : win->kind;
+}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Info of windows (MPI-4.1 sec. 12.2.1 to 12.2.3, 12.2.8). Of these no_locks and
- * alloc_shared_noncontig change what is done; the others are kept and told: accumulates are
- * always in order, and atomic in any mix of operators.
+ * Info of windows (MPI-4.1 sec. 12.2.1 to 12.2.3, 12.2.8). Of these no_locks,
+ * alloc_shared_noncontig, ctran_device_memory and ctran_stream_ordered change what is done; the
+ * others are kept and told: accumulates are always in order, and atomic in any mix of operators.
  */
 #define CT_FOLDER "rma"
 #include "rma/own.h"
@@ -16,6 +16,8 @@ static const struct {
     {"same_size", CT_WIN_SAME_SIZE, false},
     {"same_disp_unit", CT_WIN_SAME_DISP_UNIT, false},
     {"alloc_shared_noncontig", CT_WIN_NONCONTIG, false},
+    {"ctran_device_memory", CT_WIN_DEVICE, false},
+    {"ctran_stream_ordered", CT_WIN_STREAMS, false},
 };
 
 #define ORDERING    "accumulate_ordering"

@@ -1,5 +1,6 @@
 # rma: windows.
 libctcore_la_SOURCES += \
+	src/rma/device.c \
 	src/rma/dynamic.c \
 	src/rma/elem.c \
 	src/rma/hints.c \

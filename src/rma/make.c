@@ -5,6 +5,7 @@
  * end of the exchange in which it was found. Called by win.c.
  */
 #define CT_FOLDER "rma"
+#include "mem/mem.h"
 #include "node/node.h"
 #include "pmi/pmi.h"
 #include "rma/make.h"
@@ -24,7 +25,7 @@ struct fact {
     int64_t  size_bytes, disp_unit;
     int32_t  rc;
     uint32_t hints;
-    uint32_t key_bytes, ctl_key_bytes;
+    uint32_t key_bytes, ctl_key_bytes, export_bytes;
 };
 
 /* The first error of any rank. */
@@ -84,24 +85,34 @@ static int allocate(struct ct_win *win, const struct ct_win_plan *plan, const st
 {
     const bool own =
         plan->flavor == CTRAN_WIN_FLAVOR_ALLOCATE || plan->flavor == CTRAN_WIN_FLAVOR_SHARED;
-    const size_t ctl = ct_ctl_bytes(win->n);
-    size_t       bytes = 0;
-    int          rc = own ? bytes_to_get(win, plan, facts, &bytes) : CTRAN_SUCCESS;
+    const size_t ctl = ct_ctl_bytes(win->n), align = ct_max_size(plan->align_bytes, 4096);
+    const bool   on_device =
+        plan->flavor == CTRAN_WIN_FLAVOR_ALLOCATE && (win->hints & CT_WIN_DEVICE) != 0;
+    size_t bytes = 0;
+    int    rc = own ? bytes_to_get(win, plan, facts, &bytes) : CTRAN_SUCCESS;
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    const size_t at = ct_round_up(bytes, CT_CACHE_LINE);
-    char        *base = get_memory(win->p, at + ctl, ct_max_size(plan->align_bytes, 4096));
+    const size_t at = on_device ? 0 : ct_round_up(bytes, CT_CACHE_LINE);
+    char        *base = get_memory(win->p, at + ctl, align);
+    void        *data = own ? base : plan->base;
     if (base == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
     memset(base + at, 0, ctl);
     win->memory = base;
     win->ctl = (struct ct_win_ctl *)(base + at);
-    win->base = !own ? plan->base : bytes > 0 ? base : NULL;
+    if (on_device && bytes > 0) {
+        rc = ct_win_device_get(win, bytes, align, &win->device, &data);
+    }
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    win->base = own && bytes == 0 ? NULL : data;
     win->data_bytes = own                                       ? bytes
                       : plan->flavor == CTRAN_WIN_FLAVOR_CREATE ? (size_t)plan->size_bytes
                                                                 : 0;
+    win->kind = win->data_bytes > 0 ? ct_memory_of(win->p, win->base) : NULL;
     return CTRAN_SUCCESS;
 }
 
@@ -129,7 +140,8 @@ static int expose(struct ct_win *win, void *base, size_t bytes, struct ct_ep_reg
 }
 
 struct keys {
-    char data[CT_EP_MAX_RKEY], ctl[CT_EP_MAX_RKEY];
+    char                 data[CT_EP_MAX_RKEY], ctl[CT_EP_MAX_RKEY];
+    struct ct_mem_export device; /* of data, if they are a GPU's */
 };
 
 static int expose_both(struct ct_win *win, struct keys *keys, struct fact *own)
@@ -140,6 +152,7 @@ static int expose_both(struct ct_win *win, struct keys *keys, struct fact *own)
         rc = expose(win, win->ctl, ct_ctl_bytes(win->n), &win->ctl_region, keys->ctl,
                     &own->ctl_key_bytes);
     }
+    own->export_bytes = ct_win_device_export(win, &keys->device) ? sizeof keys->device : 0;
     return rc;
 }
 
@@ -150,7 +163,8 @@ static int gather_keys(struct ct_win *win, const struct keys *keys, const struct
     const struct fact *own = &facts[win->me];
     *stride = 0;
     for (uint32_t r = 0; r < win->n; r++) {
-        *stride = ct_max_size(*stride, facts[r].key_bytes + facts[r].ctl_key_bytes);
+        *stride = ct_max_size(*stride, (size_t)facts[r].key_bytes + facts[r].ctl_key_bytes +
+                                           facts[r].export_bytes);
     }
     char *mine = calloc(1, *stride);
     *all = calloc(win->n, *stride);
@@ -160,6 +174,7 @@ static int gather_keys(struct ct_win *win, const struct keys *keys, const struct
     }
     memcpy(mine, keys->data, own->key_bytes);
     memcpy(mine + own->key_bytes, keys->ctl, own->ctl_key_bytes);
+    memcpy(mine + own->key_bytes + own->ctl_key_bytes, &keys->device, own->export_bytes);
     const int rc = allgather(win, mine, *all, *stride);
     free(mine);
     return rc;
@@ -194,12 +209,12 @@ static int open_peer(struct ct_win *win, uint32_t r, const char *keys,
     struct ct_win_peer *peer = &win->peers[r];
     void               *at = win->base, *ctl = win->ctl;
     int                 rc = CTRAN_SUCCESS;
-    if (r != win->me) {
+    if (r != win->me || win->kind != NULL) {
         rc = open_key(peer, keys, fact->key_bytes, false, &peer->key, &at);
-        if (rc == CTRAN_SUCCESS) {
-            rc = open_key(peer, keys + fact->key_bytes, fact->ctl_key_bytes, true, &peer->ctl_key,
-                          &ctl);
-        }
+    }
+    if (r != win->me && rc == CTRAN_SUCCESS) {
+        rc =
+            open_key(peer, keys + fact->key_bytes, fact->ctl_key_bytes, true, &peer->ctl_key, &ctl);
     }
     peer->at = at;
     peer->ctl = ctl;
@@ -234,6 +249,20 @@ static int open_all(struct ct_win *win, const struct fact *facts, const char *ke
     return rc;
 }
 
+/* What the transport of each target reaches by a GPU's copy engine is mapped. */
+static void map_devices(struct ct_win *win, const struct fact *facts, const char *keys,
+                        size_t stride)
+{
+    for (uint32_t r = 0; r < win->n; r++) {
+        const char          *at = keys + r * stride + facts[r].key_bytes + facts[r].ctl_key_bytes;
+        struct ct_mem_export from;
+        if (facts[r].export_bytes == sizeof from) {
+            memcpy(&from, at, sizeof from);
+            ct_win_device_map(&win->peers[r], &from);
+        }
+    }
+}
+
 /* ---- agreement ------------------------------------------------------------------------------- */
 
 /* What a rank says of each target, of which all have to say it; and, behind these, of itself. */
@@ -248,7 +277,7 @@ static bool maps_data(const struct ct_win *win, const struct ct_win_peer *peer)
 static bool needs_no_cpu(const struct ct_win *win, const struct ct_win_peer *peer) CT_IN_DOMAIN
 {
     struct ct_net_cost cost = {.flags = CT_NET_TARGET_CPU};
-    if (maps_data(win, peer)) {
+    if (maps_data(win, peer) || peer->device != NULL) {
         return true;
     }
     if (peer->key != NULL) {
@@ -326,6 +355,16 @@ static int agree(struct ct_win *win, int rc)
     return rc;
 }
 
+/* A hint of all ranks, or of none. */
+static void agree_on_streams(struct ct_win *win, const struct fact *facts)
+{
+    for (uint32_t r = 0; r < win->n; r++) {
+        if ((facts[r].hints & CT_WIN_STREAMS) == 0) {
+            win->hints &= ~(uint32_t)CT_WIN_STREAMS;
+        }
+    }
+}
+
 int ct_win_exchange(struct ct_win *win, const struct ct_win_plan *plan)
 {
     struct fact own = {
@@ -340,6 +379,7 @@ int ct_win_exchange(struct ct_win *win, const struct ct_win_plan *plan)
         rc = exchange(win, CTRAN_SUCCESS, &own, facts);
     }
     if (rc == CTRAN_SUCCESS) {
+        agree_on_streams(win, facts);
         rc = allocate(win, plan, facts);
         rc = rc == CTRAN_SUCCESS ? expose_both(win, keys, &own) : rc;
         rc = exchange(win, rc, &own, facts);
@@ -347,6 +387,9 @@ int ct_win_exchange(struct ct_win *win, const struct ct_win_plan *plan)
     if (rc == CTRAN_SUCCESS) {
         rc = gather_keys(win, keys, facts, &all, &stride);
         rc = rc == CTRAN_SUCCESS ? open_all(win, facts, all, stride) : rc;
+        if (rc == CTRAN_SUCCESS) {
+            map_devices(win, facts, all, stride);
+        }
         ct_win_list(win); /* before a peer that is through may send to it */
         rc = agree(win, rc);
     }

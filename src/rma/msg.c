@@ -26,7 +26,7 @@
 
 #include "rma/own.h"
 
-enum { WINDOW = 32, BLOCKS = 128 };
+enum { WINDOW = 32, BLOCKS = CT_RMA_BLOCKS };
 enum { WANTS = 1 }; /* flag: what was there before */
 
 struct wire_msg {
@@ -263,6 +263,10 @@ static bool send_next(struct ct_win_peer *peer, struct ct_rma_op *op) CT_IN_DOMA
     if (op->sent) {
         ct_list_remove(&op->node);
     }
+    if (op->sent && op->args.result.len_bytes == 0) {
+        ct_rma_op_sent(op); /* messages hold copies */
+        ct_win_changed(op->win);
+    }
     return msg_send(m) == CTRAN_SUCCESS; /* else the peer has failed, which is about to be told */
 }
 
@@ -445,37 +449,73 @@ static bool parse_update(const struct wire_msg *wire, const void *data, size_t l
            len_bytes - table == (out->u.reads ? 0 : bytes);
 }
 
-/* Where a block lies here; NULL: not all of it is exposed. */
-static void *place(struct ct_win *win, const struct update *m,
-                   const struct wire_block *b) CT_IN_DOMAIN
+/* The bytes that the elements of a block span. */
+static uint64_t span_of(const struct update *m, const struct wire_block *b)
 {
     const uint64_t extent = (uint64_t)m->elem->extent_bytes;
-    return ct_win_place(
-        win, b->at,
-        b->count > 0 ? (b->count - 1) * extent + (uint64_t)m->elem->true_extent_bytes : 0);
+    return b->count > 0 ? (b->count - 1) * extent + (uint64_t)m->elem->true_extent_bytes : 0;
 }
 
-static int carry_out(struct ct_win *win, const struct update *m, char *old) CT_IN_DOMAIN
+static void update_block(const struct update *m, const struct wire_block *b, void *at,
+                         const char *with, char *old)
+{
+    const size_t size = m->elem->size_bytes;
+    if (m->wire->kind == CT_RMA_MSG_SWAP) {
+        ct_rma_swap_alone(size, at, with, with + size, old);
+    } else {
+        ct_rma_update_alone(&m->u, at, with, old, b->count);
+    }
+}
+
+/* Where the blocks lie here. CT_REFUSED: not all of them are exposed. *kind: that of one which is
+ * not plain memory; NULL: all are. */
+static int place_all(struct ct_win *win, const struct update *m, struct iovec *at,
+                     const struct ct_memory **kind) CT_IN_DOMAIN
+{
+    *kind = NULL;
+    for (uint32_t i = 0; i < m->wire->nblocks; i++) {
+        const struct wire_block block = block_of(m, i);
+        at[i].iov_len = span_of(m, &block);
+        at[i].iov_base = ct_win_place(win, block.at, at[i].iov_len);
+        if (at[i].iov_base == NULL) {
+            return CT_REFUSED;
+        }
+        const struct ct_memory *k = ct_win_kind_at(win, at[i].iov_base);
+        *kind = k != NULL ? k : *kind;
+    }
+    return CTRAN_SUCCESS;
+}
+
+static void update_all(const struct update *m, const struct iovec *at, char *old)
 {
     const size_t size = m->elem->size_bytes;
     const char  *with = m->with;
     for (uint32_t i = 0; i < m->wire->nblocks; i++) {
         const struct wire_block block = block_of(m, i);
-        void                   *at = place(win, m, &block);
-        if (at == NULL) {
-            return CT_REFUSED;
-        }
-        if (m->wire->kind == CT_RMA_MSG_SWAP) {
-            ct_rma_swap_alone(size, at, with, with + size, old);
-            return CTRAN_SUCCESS;
-        }
-        ct_rma_update_alone(&m->u, at, with, old, block.count);
+        update_block(m, &block, at[i].iov_base, with, old);
         with += m->u.reads ? 0 : block.count * size;
         if (old != NULL) {
             old += block.count * size;
         }
     }
-    return CTRAN_SUCCESS;
+}
+
+/* All blocks, or none. */
+static int carry_out(struct ct_win *win, const struct update *m, char *old) CT_IN_DOMAIN
+{
+    struct iovec            at[BLOCKS];
+    const struct ct_memory *kind;
+    struct ct_rma_stage     stage;
+    const bool              changes = m->wire->kind == CT_RMA_MSG_SWAP || !m->u.reads;
+    int                     rc = place_all(win, m, at, &kind);
+    if (rc == CTRAN_SUCCESS && CT_UNLIKELY(kind != NULL)) {
+        rc = ct_rma_stage_open(&stage, kind, at, m->wire->nblocks);
+    }
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    update_all(m, at, old);
+    return CT_LIKELY(kind == NULL) ? rc : ct_rma_stage_close(&stage, changes);
 }
 
 static void on_update(struct ct_ep *from, struct ct_win *win, const struct wire_msg *wire,

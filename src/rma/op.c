@@ -111,9 +111,14 @@ static int one_now(const struct ct_rma_args *a)
 
 static int swap_now(const struct ct_rma_args *a)
 {
+    char       old[sizeof(uint64_t)];
+    const bool straight = a->result.pieces == NULL;
+    size_t     pos = 0;
     ct_rma_swap_atomic(a->peer, a->elem->size_bytes, a->peer->at + a->at, a->origin.base,
-                       a->compare, a->result.base);
-    return CTRAN_SUCCESS;
+                       a->compare, straight ? a->result.base : old);
+    return straight || ct_area_scatter_all(&a->result, &pos, old, a->elem->size_bytes)
+               ? CTRAN_SUCCESS
+               : CTRAN_ERR_BUFFER;
 }
 
 static int now(const struct ct_rma_args *a)
@@ -121,7 +126,7 @@ static int now(const struct ct_rma_args *a)
     switch (a->kind) {
     case CT_RMA_PUT:
     case CT_RMA_GET:
-        return copy_now(a);
+        return CT_LIKELY(a->peer->at != NULL) ? copy_now(a) : ct_rma_copy_device(a);
     case CT_RMA_ACC:
         return is_one(a) ? one_now(a) : update_now(a);
     default:
@@ -194,6 +199,7 @@ void ct_rma_op_end(struct ct_rma_op *op, int status)
         keep_status(peer, status);
     }
     hold_types(&op->args, false);
+    ct_rma_op_sent(op);
     free(op->parts);
     free(op);
     atomic_fetch_sub_explicit(&peer->pending, 1, memory_order_release);
@@ -320,6 +326,8 @@ static int start_op(struct ct_rma_op *op) CT_IN_DOMAIN
         return CTRAN_ERR_NO_MEM;
     }
     atomic_fetch_add_explicit(&peer->pending, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&peer->unsent, 1, memory_order_relaxed);
+    op->counted = true;
     if (peer->failed) {
         ct_rma_op_end(op, CTRAN_ERR_PROC_FAILED);
     } else if (!by_transport) {
@@ -357,11 +365,19 @@ static int start_slowly(struct ct_win *win, const struct ct_rma_args *args,
     return CTRAN_SUCCESS;
 }
 
+/* Whether this rank carries it out itself, at once. */
+static inline bool is_here(const struct ct_rma_args *a)
+{
+    const struct ct_win_peer *peer = a->peer;
+    if (a->kind > CT_RMA_GET) {
+        return peer->direct;
+    }
+    return peer->at != NULL || (peer->device != NULL && a->target_type->contiguous);
+}
+
 int ct_rma_start(struct ct_win *win, const struct ct_rma_args *args, struct ct_request **request)
 {
-    const struct ct_win_peer *peer = args->peer;
-    const bool                here = args->kind <= CT_RMA_GET ? peer->at != NULL : peer->direct;
-    if (CT_UNLIKELY(!here)) {
+    if (CT_UNLIKELY(!is_here(args))) {
         return start_slowly(win, args, request);
     }
     int rc = now(args);

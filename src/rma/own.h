@@ -119,6 +119,40 @@ void ct_rma_swap_atomic(struct ct_win_peer *peer, size_t size_bytes, void *at, c
 size_t ct_rma_next_run(const struct ct_area *area, const struct ct_dtype *elem, size_t *pos,
                        size_t most, uintptr_t *at);
 
+/* ---- memory of GPUs: device.c ---------------------------------------------------------------- */
+
+/* Memory of the rank's GPU, aligned; *block is what is to be given back. CTRAN_ERR_NO_MEM,
+ * CTRAN_ERR_UNSUPPORTED_OPERATION: logged. */
+int  ct_win_device_get(struct ct_win *win, size_t bytes, size_t align, void **block, void **base);
+void ct_win_device_put(struct ct_process *p, void *block);
+
+struct ct_mem_export;
+/* Describes this rank's memory for peers of the host. False: it is none of a GPU, or they cannot
+ * map it. */
+bool ct_win_device_export(struct ct_win *win, struct ct_mem_export *out);
+/* Maps a target's memory for copies by this rank's GPU, if its transport reaches it so; else
+ * peer->device stays NULL. Calls the driver: not in the domain. */
+void ct_win_device_map(struct ct_win_peer *peer, const struct ct_mem_export *from);
+void ct_win_device_unmap(struct ct_win_peer *peer);
+
+/* A put or get of one block of a target's memory that is mapped so; the bytes are there when it
+ * returns. CTRAN_ERR_BUFFER. */
+int ct_rma_copy_device(const struct ct_rma_args *a);
+
+/* Blocks of memory that the processor may not touch, and a copy that it works on meanwhile. */
+enum { CT_RMA_BLOCKS = 128 };
+struct ct_rma_stage {
+    struct ct_area  area;
+    struct ct_piece pieces[CT_RMA_BLOCKS];
+    void           *flat;
+};
+/* Copies the blocks, which are at most CT_RMA_BLOCKS and do not overlap, and has them say where
+ * their copies are. _close writes the copies back, if they have changed. CTRAN_ERR_NO_MEM;
+ * CTRAN_ERR_BUFFER: the blocks could not be read, or written. */
+int ct_rma_stage_open(struct ct_rma_stage *s, const struct ct_memory *kind, struct iovec *blocks,
+                      unsigned n);
+int ct_rma_stage_close(struct ct_rma_stage *s, bool changed);
+
 /* ---- operations that are under way ----------------------------------------------------------- */
 
 struct ct_rma_request {
@@ -136,12 +170,22 @@ struct ct_rma_op {
     size_t                 sent_bytes, target_pos; /* by messages: so far */
     uint32_t               unanswered;
     bool                   sent;
+    bool                   counted; /* in peer->unsent */
     int                    status;
     struct ct_net_comp     comp; /* by the transport */
     struct ct_ep_rma      *parts;
     char                   operand[32]; /* copies of short operands: args.origin is there */
     char                   compare[8];
 };
+
+/* Its local memory is the program's again. */
+static inline void ct_rma_op_sent(struct ct_rma_op *op)
+{
+    if (op->counted) {
+        op->counted = false;
+        atomic_fetch_sub_explicit(&op->args.peer->unsent, 1, memory_order_release);
+    }
+}
 
 /* Ends the operation: completes the request, tells the peer, and wakes waiting threads. */
 void ct_rma_op_end(struct ct_rma_op *op, int status) CT_IN_DOMAIN;
@@ -180,5 +224,7 @@ void ct_win_lock_fail(struct ct_win_peer *peer) CT_IN_DOMAIN;
 
 /* Where len_bytes from `at` on lie in this rank's memory; NULL: they are not (all) exposed. */
 void *ct_win_place(struct ct_win *win, uint64_t at, uint64_t len_bytes) CT_IN_DOMAIN;
+/* Of what kind memory of this rank is that ct_win_place has found; NULL: plain. */
+const struct ct_memory *ct_win_kind_at(const struct ct_win *win, const void *at);
 
 #endif

@@ -9,13 +9,16 @@
  *
  * How a rank reaches a target:
  *   - mapped: load, store and copy. The target takes no part.
+ *   - a GPU's memory that this rank's GPU reaches: its copy engine puts and gets, if the target's
+ *     memory is one block (device.c). The target takes no part.
  *   - by a one-sided operation of the transport, for puts and gets of memory that is exposed.
  *   - by messages of this folder (msg.c), which the progress of the target carries out.
  *
  * One authority for each target carries out its accumulates, and one serves its lock, for all
  * ranks alike; the ranks agree on both when they make the window. The authority is the processor
  * of the origin (atomic instructions) if every rank of the window maps the target, else the
- * progress of the target. So accumulates are atomic to each other, whoever starts them.
+ * progress of the target, as for memory of a GPU always. So accumulates are atomic to each other,
+ * whoever starts them.
  *
  * Epochs. `access` says which access epoch the rank is in; what the standard forbids there is
  * CTRAN_ERR_RMA_SYNC before anything has moved. All ranks of the window are told apart by their
@@ -69,7 +72,8 @@ struct ct_win_ctl {
 
 struct ct_win_peer {
     /* What operations on mapped memory look at. */
-    char              *at; /* the target's memory here; NULL: it is not mapped */
+    char              *at;     /* the target's memory here; NULL: it is not mapped */
+    char              *device; /* the same of a GPU's memory: for copies by this rank's GPU alone */
     uint64_t           size_bytes;
     ctran_aint_t       disp_unit;
     _Atomic uint8_t    hold;     /* enum ct_win_hold */
@@ -79,12 +83,14 @@ struct ct_win_peer {
     bool               locks_directly;
     bool               maps_here; /* load and store reach it: ctran_win_shared_query */
     _Atomic uint32_t   pending;   /* operations that are not complete; changes in the domain */
+    _Atomic uint32_t   unsent;    /* of these, who still need their local memory; likewise */
     _Atomic int        status;    /* the first error of these, until it is told */
     _Atomic bool       failed;    /* changes in the domain */
     struct ct_win_ctl *ctl;       /* NULL: it is not mapped */
     struct ct_win     *win;
     struct ct_ep      *ep;
     struct ct_ep_rkey *key, *ctl_key; /* NULL: none is needed */
+    struct ct_mem_import *import;     /* of `device`; NULL: it is this rank's own, or none */
 
     /* The rest is in the domain. Of this rank as the origin: */
     struct ct_list ops;  /* struct ct_rma_op, not wholly sent: msg.c */
@@ -110,6 +116,8 @@ enum {
     CT_WIN_SAME_DISP_UNIT = 4,
     CT_WIN_NONCONTIG = 8,
     CT_WIN_SAME_OP = 16, /* accumulate_ops is "same_op" */
+    CT_WIN_DEVICE = 32,  /* ctran_win_allocate takes memory of the GPU */
+    CT_WIN_STREAMS = 64, /* on all ranks, once the window is made: it is for streams, too */
 };
 
 /* Memory that was attached to a dynamic window. */
@@ -120,33 +128,35 @@ struct ct_win_range {
 };
 
 struct ct_win {
-    _Atomic uint32_t     magic;
-    _Atomic uint8_t      access;  /* enum ct_win_access */
-    _Atomic bool         issued;  /* operations since the fence */
-    bool                 exposed; /* between post and wait */
-    int                  flavor, model;
-    uint32_t             me, n;
-    struct ct_win_peer  *peers;
-    struct ct_process   *p;
-    uint64_t             id;   /* of its communicator: no other window ever has it */
-    struct ct_comm      *comm; /* its own; its error handler is the window's */
-    struct ct_win_ctl   *ctl;  /* of this rank */
-    void                *base;
-    ctran_aint_t         size_bytes;
-    int                  disp_unit;
-    _Atomic uint32_t     hints;
-    uint32_t             granularity;  /* mpi_accumulate_granularity */
-    char                 ordering[32]; /* accumulate_ordering */
-    uint32_t             nlocked;      /* targets of CT_ACCESS_LOCK */
-    uint32_t             nposted, nstarted;
-    uint32_t            *posted;       /* the ranks of the group of ctran_win_post */
-    uint32_t            *starts;       /* and of ctran_win_start */
-    void                *memory;       /* to be given back */
-    size_t               data_bytes;   /* of this rank's region */
-    bool                 needs_thread; /* what targets do takes their progress, at any time */
-    _Atomic uint32_t     syncs;
-    struct ct_ep_region *region, *ctl_region;
-    struct ct_attrs      attrs;
+    _Atomic uint32_t        magic;
+    _Atomic uint8_t         access;  /* enum ct_win_access */
+    _Atomic bool            issued;  /* operations since the fence */
+    bool                    exposed; /* between post and wait */
+    int                     flavor, model;
+    uint32_t                me, n;
+    struct ct_win_peer     *peers;
+    struct ct_process      *p;
+    uint64_t                id;   /* of its communicator: no other window ever has it */
+    struct ct_comm         *comm; /* its own; its error handler is the window's */
+    struct ct_win_ctl      *ctl;  /* of this rank */
+    void                   *base;
+    ctran_aint_t            size_bytes;
+    int                     disp_unit;
+    _Atomic uint32_t        hints;
+    uint32_t                granularity;  /* mpi_accumulate_granularity */
+    char                    ordering[32]; /* accumulate_ordering */
+    uint32_t                nlocked;      /* targets of CT_ACCESS_LOCK */
+    uint32_t                nposted, nstarted;
+    uint32_t               *posted;     /* the ranks of the group of ctran_win_post */
+    uint32_t               *starts;     /* and of ctran_win_start */
+    void                   *memory;     /* to be given back */
+    void                   *device;     /* likewise, of the GPU */
+    const struct ct_memory *kind;       /* of base: how it is read and written; NULL: it is plain */
+    size_t                  data_bytes; /* of this rank's region */
+    bool                    needs_thread; /* what targets do takes their progress, at any time */
+    _Atomic uint32_t        syncs;
+    struct ct_ep_region    *region, *ctl_region;
+    struct ct_attrs         attrs;
 
     struct ct_list ranges CT_GUARDED_BY(ct_domain); /* struct ct_win_range */
     struct ct_list waits  CT_GUARDED_BY(ct_domain); /* struct ct_win_wait */
@@ -182,8 +192,17 @@ struct ct_win_plan {
 int ct_win_make(struct ct_comm *comm, const struct ct_win_plan *plan, struct ct_win **out);
 /* Collective. The window is gone whatever this returns. */
 int ct_win_free(struct ct_win *win);
-/* The object behind a handle; NULL for what is none. */
-struct ct_win     *ct_win_of(struct ct_process *p, ctran_win_t handle);
+/* The object behind a handle; NULL for what is none. Memory of freed windows is anybody's: most
+ * likely the word is another one by then. */
+static inline struct ct_win *ct_win_of(ctran_win_t handle)
+{
+    const bool maybe =
+        (uintptr_t)handle >= 0x1000 && (uintptr_t)handle % _Alignof(struct ct_win) == 0;
+    return CT_LIKELY(maybe &&
+                     atomic_load_explicit(&handle->magic, memory_order_relaxed) == CT_WIN_MAGIC)
+               ? handle
+               : NULL;
+}
 struct ct_keyvals *ct_win_keyvals(struct ct_process *p);
 
 /* Takes hints; NULL has none. Tells them: NULL when out of memory. hints.c */
@@ -211,9 +230,10 @@ struct ct_rma_args {
     /* acc, cas: the type of the elements, and the operator. */
     const struct ct_dtype *elem;
     ctran_op_t             op;
-    const void            *compare; /* cas */
-    bool                   signals; /* the target's count of signals goes up afterwards */
-    bool                   asks;    /* for a request */
+    const void            *compare;       /* cas */
+    char                   brought[2][8]; /* cas: copies of operands that are not plain memory */
+    bool                   signals;       /* the target's count of signals goes up afterwards */
+    bool                   asks;          /* for a request */
 };
 
 /* Starts it. *request is set where one is asked for: NULL, it is over. CTRAN_ERR_NO_MEM; else
@@ -228,6 +248,9 @@ const struct ct_dtype *ct_rma_elem(const struct ct_dtype *type);
 /* Waits until all operations with the rank, or with all (peer NULL), are complete there; returns
  * the first error of these. sync.c */
 int ct_win_flush(struct ct_win *win, struct ct_win_peer *peer);
+/* Waits only until their local memory is the program's again. Messages hold a copy of what they
+ * bring: so an update without a result need not be answered. */
+int ct_win_flush_local(struct ct_win *win, struct ct_win_peer *peer);
 int ct_win_fence(struct ct_win *win, bool flushes);
 /* The ranks are those of win->posted and ->starts. */
 int ct_win_post(struct ct_win *win, bool tells);

@@ -1,27 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Synchronisation: flush, fence, and post, start, complete, wait. A flush returns when the data are
- * at the target, so that flush and flush_local are one. Post and complete are messages, which are
- * counted: one that comes early waits in its count.
+ * at the target, flush_local when the buffers are the program's again. Post and complete are
+ * messages, which are counted: one that comes early waits in its count.
  */
 #define CT_FOLDER "rma"
 #include "rma/own.h"
 
 /* ---- flush ----------------------------------------------------------------------------------- */
 
+/* Operations that a flush of a rank waits for. */
+static uint32_t awaited(const struct ct_win_peer *peer, bool local)
+{
+    return atomic_load_explicit(local ? &peer->unsent : &peer->pending, memory_order_acquire);
+}
+
+static bool is_none(const struct ct_win *win, const struct ct_win_peer *one, bool local)
+{
+    bool none = one == NULL || awaited(one, local) == 0;
+    for (uint32_t r = 0; none && one == NULL && r < win->n; r++) {
+        none = awaited(&win->peers[r], local) == 0;
+    }
+    return none;
+}
+
 static bool none_pending(struct ct_win *win, void *arg)
 {
-    const struct ct_win_peer *one = arg;
-    for (uint32_t r = 0; r < win->n; r++) {
-        const struct ct_win_peer *peer = one != NULL ? one : &win->peers[r];
-        if (atomic_load_explicit(&peer->pending, memory_order_acquire) > 0) {
-            return false;
-        }
-        if (one != NULL) {
-            break;
-        }
-    }
-    return true;
+    return is_none(win, arg, false);
+}
+
+static bool none_unsent(struct ct_win *win, void *arg)
+{
+    return is_none(win, arg, true);
 }
 
 /* The first error since the last call; after the loss of a process, that error each time. */
@@ -63,6 +73,23 @@ int ct_win_flush(struct ct_win *win, struct ct_win_peer *peer)
     }
     for (uint32_t r = 0; r < win->n; r++) {
         const int err = status_of(&win->peers[r]);
+        rc = rc != CTRAN_SUCCESS ? rc : err;
+    }
+    return rc;
+}
+
+/* Errors of operations that are under way come with a later call. */
+int ct_win_flush_local(struct ct_win *win, struct ct_win_peer *peer)
+{
+    if (is_none(win, peer, false)) {
+        return ct_win_flush(win, peer);
+    }
+    if (!none_unsent(win, peer)) {
+        ct_win_await(win, none_unsent, peer);
+    }
+    int rc = CTRAN_SUCCESS;
+    for (uint32_t r = 0; r < win->n; r++) {
+        const int err = peer == NULL || peer == &win->peers[r] ? status_of(&win->peers[r]) : rc;
         rc = rc != CTRAN_SUCCESS ? rc : err;
     }
     return rc;

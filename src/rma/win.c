@@ -95,7 +95,11 @@ static void destroy(struct ct_win *win)
     ct_domain_enter(p);
     unlist(win);
     ct_domain_leave(p);
+    for (uint32_t r = 0; win->peers != NULL && r < win->n; r++) {
+        ct_win_device_unmap(&win->peers[r]);
+    }
     ct_win_put_memory(p, win->memory);
+    ct_win_device_put(p, win->device);
     ct_attrs_fini(&win->attrs);
     win->comm->window = NULL;
     ct_comm_release(win->comm);
@@ -170,18 +174,6 @@ int ct_win_free(struct ct_win *win)
     }
     destroy(win);
     return ct_error_lost(rc) == CT_LOST_peer ? CTRAN_SUCCESS : rc;
-}
-
-/* Memory of freed windows may be reused: most likely the word has changed by then. */
-struct ct_win *ct_win_of(struct ct_process *p, ctran_win_t handle)
-{
-    const bool maybe =
-        (uintptr_t)handle >= 0x1000 && (uintptr_t)handle % _Alignof(struct ct_win) == 0;
-    (void)p;
-    return CT_LIKELY(maybe &&
-                     atomic_load_explicit(&handle->magic, memory_order_relaxed) == CT_WIN_MAGIC)
-               ? handle
-               : NULL;
 }
 
 struct ct_keyvals *ct_win_keyvals(struct ct_process *p)

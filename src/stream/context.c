@@ -137,6 +137,7 @@ static int open_direct(struct ct_stream_context *c)
     int rc = ct_common_open(ctx, ct_tokens_bytes(ctx->n), true, &c->common);
     if (rc == CTRAN_SUCCESS && c->common.base != NULL) {
         ct_tokens_place(&c->tokens, c->common.base, ctx->n, ctx->me);
+        ct_signals_init(&c->tokens);
         mine.able = mine.able && pin(c);
         rc = ct_stream_gather(c->net, &mine, all, sizeof mine);
         rc = rc == CTRAN_SUCCESS ? ct_stream_all_agree(c->net, try_peers(c, all), &c->reaches_all)

@@ -59,7 +59,8 @@ struct ct_stream_context {
     bool             is_pinned;
     int              pidfd[CT_TOKEN_RANKS];
     _Atomic bool     dead[CT_TOKEN_RANKS];
-    uint64_t         sent[CT_TOKEN_RANKS], received[CT_TOKEN_RANKS]; /* messages numbered */
+    uint64_t         sent[CT_TOKEN_RANKS], received[CT_TOKEN_RANKS];     /* messages numbered */
+    uint64_t         signalled[CT_TOKEN_RANKS], awaited[CT_TOKEN_RANKS]; /* of windows, numbered */
     uint64_t         calls;      /* collective ones that were compared, alike.c */
     uint64_t         gathered;   /* those for which all ranks gathered, direct.c, */
     uint64_t         direct_ops; /* and kernels over the ranks' own buffers, messages included */

@@ -20,4 +20,4 @@ libctcore_la_SOURCES += \
 	src/stream/staged.c src/stream/staged.h \
 	src/stream/stream.h \
 	src/stream/tokens.c src/stream/tokens.h \
-	src/stream/watch.c
+	src/stream/watch.c src/stream/window.c

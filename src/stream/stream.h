@@ -123,6 +123,10 @@
  * of q's, behind q's kernel and p's ready; and no kernel ends before all are through with its
  * rank's memory.
  *
+ * Windows are one-sided: a put, a get, a wait for signals meet nobody (window.c has the protocol).
+ * Each signal has a place, which the counts of both ends name, with two words; who waits for one
+ * clears it, as above. The end of a communicator lets go who waits for such a word.
+ *
  * The end of a communicator: a peer dies, a deadline passes, ends do not fit. A word that all ranks
  * see says so and why; calls return that error from then on. The watchdog (watch.c) lets the
  * streams go, operation by operation, by CPU stores alone. It looks at the one operation that
@@ -198,6 +202,29 @@ enum {
  * CTRAN_ERR_UNSUPPORTED_OPERATION, from the first: on all ranks if one cannot. */
 int ct_stream_enqueue(struct ct_comm *comm, struct CUstream_st *stream,
                       const struct ct_stream_call *call);
+
+/* A call about a window of which `comm` is the own communicator. */
+enum ct_stream_rma_kind { CT_STREAM_PUT, CT_STREAM_GET, CT_STREAM_AWAIT };
+struct ct_stream_rma {
+    const char             *name;
+    enum ct_stream_rma_kind kind;
+    uint32_t                peer;
+    void                   *here;  /* put, get: a GPU's or page-locked memory */
+    CUdeviceptr             there; /* the peer's memory, as this rank's GPU reaches it */
+    size_t                  bytes;
+    bool                    signals; /* put */
+    uint32_t                count;   /* await: signals, at most CT_STREAM_SIGNALS */
+};
+enum { CT_STREAM_SIGNALS = 64 };
+
+/* Collective, before the first such call: CTRAN_ERR_UNSUPPORTED_OPERATION, logged, on all ranks if
+ * one has no GPU, or two of them do not reach each other's memory. window.c */
+int ct_stream_window_open(struct ct_comm *comm);
+/* Puts it on the stream. Errors as of ct_stream_enqueue. */
+int ct_stream_window_put(struct ct_comm *comm, struct CUstream_st *stream,
+                         const struct ct_stream_rma *op);
+/* Waits until what this rank has put on streams for the window is over. */
+void ct_stream_window_settle(struct ct_comm *comm);
 
 /* Whether a communicator has made its first. */
 bool ct_stream_is_open(const struct ct_comm *comm);

@@ -22,6 +22,11 @@ static size_t token_bytes(uint32_t n)
                        PAGE);
 }
 
+static size_t signal_bytes(uint32_t n)
+{
+    return ct_round_up((size_t)n * n * CT_SIGNALS * sizeof(struct ct_signal), PAGE);
+}
+
 static size_t slot_bytes(uint32_t n)
 {
     return (size_t)n * n * depth_for(n) * sizeof(struct ct_slot);
@@ -29,7 +34,7 @@ static size_t slot_bytes(uint32_t n)
 
 size_t ct_tokens_bytes(uint32_t n)
 {
-    return head_bytes() + token_bytes(n) + slot_bytes(n) +
+    return head_bytes() + token_bytes(n) + signal_bytes(n) + slot_bytes(n) +
            CT_TOKEN_CALLS * sizeof(struct ct_call_word) + ct_gatherings_bytes(n);
 }
 
@@ -38,14 +43,24 @@ void ct_tokens_place(struct ct_tokens *t, char *base, uint32_t n, uint32_t me)
     t->n = n;
     t->me = me;
     t->depth = depth_for(n);
-    t->pinned_bytes = head_bytes() + token_bytes(n);
+    t->pinned_bytes = head_bytes() + token_bytes(n) + signal_bytes(n);
     t->bytes = ct_tokens_bytes(n);
     t->base = base;
     t->head = (struct ct_token_head *)(void *)base;
     t->token = (struct ct_token *)(void *)(base + head_bytes());
+    t->signal = (struct ct_signal *)(void *)(base + head_bytes() + token_bytes(n));
     t->slot = (struct ct_slot *)(void *)(base + t->pinned_bytes);
     t->call = (struct ct_call_word *)(void *)(base + t->pinned_bytes + slot_bytes(n));
     t->gathering = (struct ct_gathering *)(void *)(t->call + CT_TOKEN_CALLS);
+}
+
+void ct_signals_init(const struct ct_tokens *t)
+{
+    for (uint32_t from = 0; from < t->n; from++) {
+        for (uint64_t k = 0; k < CT_SIGNALS; k++) {
+            atomic_init(&ct_signal_at(t, from, t->me, k)->room, 1);
+        }
+    }
 }
 
 /* The states of a meeting in a turn; the word only grows. Each of the two ends makes one step, and

@@ -16,10 +16,16 @@ enum {
     CT_TOKEN_RANKS = 16, /* at most */
     CT_TOKEN_LANES = 8,  /* messages of one operation, first comer, second comer and way */
     CT_TOKEN_SETS = 48,  /* 0: eager operations; the others: a captured graph each */
+    CT_SIGNALS = 64,     /* of a window, from one rank to another, that no wait has taken */
 };
 
 struct ct_token {
     _Atomic uint32_t ready, done;
+};
+
+/* A place for one signal of a window: window.c. */
+struct ct_signal {
+    _Atomic uint32_t sent, room;
 };
 
 struct ct_token_head {
@@ -71,6 +77,7 @@ struct ct_tokens {
     char                 *base;
     struct ct_token_head *head;
     struct ct_token      *token;
+    struct ct_signal     *signal;
     struct ct_slot       *slot;
     struct ct_call_word  *call;
     struct ct_gathering  *gathering; /* gathering.h */
@@ -88,6 +95,16 @@ static inline struct ct_token *ct_token_at(const struct ct_tokens *t, uint32_t f
     const size_t pair = ((size_t)first * t->n + second) * 2 + way;
     return &t->token[(pair * CT_TOKEN_SETS + set) * CT_TOKEN_LANES + lane];
 }
+
+/* The place of the k-th signal from one rank to another, k from 0 on. */
+static inline struct ct_signal *ct_signal_at(const struct ct_tokens *t, uint32_t from, uint32_t to,
+                                             uint64_t k)
+{
+    return &t->signal[((size_t)from * t->n + to) * CT_SIGNALS + k % CT_SIGNALS];
+}
+
+/* Before any peer signals: all places for signals to this rank have room. */
+void ct_signals_init(const struct ct_tokens *t);
 
 /* Of the k-th message from one rank to another, k from 0 on. */
 static inline struct ct_slot *ct_slot_at(const struct ct_tokens *t, uint32_t from, uint32_t to,

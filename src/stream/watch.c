@@ -101,6 +101,19 @@ static void let_graphs_go(struct ct_stream_context *c, bool force)
     }
 }
 
+/* What this rank's streams wait for in windows. Waits of one put set no memory of a peer free: the
+ * put comes before. */
+static void let_signals_go(struct ct_stream_context *c)
+{
+    const struct ct_tokens *t = &c->tokens;
+    for (uint32_t r = 0; c->reaches_all && r < t->n; r++) {
+        for (uint64_t k = 0; k < CT_SIGNALS; k++) {
+            set(&ct_signal_at(t, r, t->me, k)->sent);
+            set(&ct_signal_at(t, t->me, r, k)->room);
+        }
+    }
+}
+
 /* ---- what ends it ---------------------------------------------------------------------------- */
 
 static void look_for_deaths(struct ct_stream_context *c)
@@ -168,6 +181,7 @@ static void look(struct ct_stream_context *c)
         const bool late = ct_clock_ns() - c->over_ns > FORCE_NS;
         let_kernels_go(c, late);
         let_graphs_go(c, late);
+        let_signals_go(c);
     }
 }
 

@@ -144,5 +144,14 @@ int hand_imrecv(struct args *a);
 int hand_partitioned(struct args *a);
 int hand_enqueue(struct args *a);
 int hand_dynamic(struct args *a);
+/* bottom_win.c: through windows. */
+int hand_put(struct args *a);
+int hand_rput(struct args *a);
+int hand_rget(struct args *a);
+int hand_put_signal(struct args *a);
+int hand_accumulate(struct args *a);
+int hand_raccumulate(struct args *a);
+int hand_get_accumulate(struct args *a);
+int hand_rget_accumulate(struct args *a);
 
 #endif

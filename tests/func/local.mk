@@ -134,7 +134,7 @@ tests_func_inter_SOURCES = tests/func/inter.c tests/func/inter_idup.c \
 	$(func_check)
 tests_func_inter_LDADD = $(func_ldadd)
 tests_func_threads_SOURCES = tests/func/threads.c tests/func/threads_traffic.c \
-	tests/func/threads_waits.c tests/func/threads_objects.c tests/func/threads.h \
+	tests/func/threads_waits.c tests/func/threads_objects.c tests/func/threads_win.c tests/func/threads.h \
 	$(func_check)
 tests_func_progress_SOURCES = tests/func/progress.c $(func_check)
 tests_func_progress_LDADD = $(func_ldadd) -lpthread
@@ -301,7 +301,7 @@ tests_func_stream_reduce_SOURCES = tests/func/stream_reduce.c tests/func/gpu.c t
 tests_func_stream_reduce_LDADD = $(func_ldadd)
 tests_func_stream_LDADD = $(func_ldadd)
 # The examples on GPUs, there too.
-gpu_example_tests = tests/func/gpu_moe.test tests/func/gpu_train.test
+gpu_example_tests = tests/func/gpu_moe.test tests/func/gpu_overlap.test tests/func/gpu_train.test
 dist_check_SCRIPTS += $(gpu_example_tests)
 TESTS += $(gpu_example_tests)
 EXTRA_DIST += tests/func/gpu.sh tests/func/images.py
@@ -346,16 +346,24 @@ TESTS += tests/func/bottom.test
 tests_func_bottom_SOURCES = tests/func/bottom.c tests/func/bottom.h tests/func/bottom_calls.def \
 	tests/func/bottom_case.c tests/func/bottom_ends.c tests/func/bottom_hand.c \
 	tests/func/bottom_kinds.c tests/func/bottom_run.c tests/func/bottom_shapes.c tests/func/bottom_table.c \
-	tests/func/bottom_types.c tests/func/device.h tests/func/device_mem.c tests/func/gpu.c \
+	tests/func/bottom_types.c tests/func/bottom_win.c tests/func/device.h tests/func/device_mem.c \
+	tests/func/gpu.c \
 	tests/func/gpu.h $(func_check)
 tests_func_bottom_LDADD = $(func_ldadd)
 # Windows.
-check_PROGRAMS += tests/func/win tests/func/win_random
-dist_check_SCRIPTS += tests/func/win.test tests/func/win_random.test
-TESTS += tests/func/win.test tests/func/win_random.test
+check_PROGRAMS += tests/func/win tests/func/win_device tests/func/win_random tests/func/win_stream
+dist_check_SCRIPTS += tests/func/win.test tests/func/win_device.test tests/func/win_random.test \
+	tests/func/win_stream.test
+TESTS += tests/func/win.test tests/func/win_device.test tests/func/win_random.test \
+	tests/func/win_stream.test
+tests_func_win_stream_SOURCES = tests/func/win_stream.c tests/func/gpu.c tests/func/gpu.h $(func_check)
+tests_func_win_stream_LDADD = $(func_ldadd)
+tests_func_win_device_SOURCES = tests/func/win_device.c tests/func/device.h tests/func/device_mem.c \
+	$(func_check)
+tests_func_win_device_LDADD = $(func_ldadd)
 tests_func_win_SOURCES = tests/func/win.c tests/func/win_epochs.c tests/func/win_ops.c tests/func/win.h \
 	$(func_check)
 tests_func_win_LDADD = $(func_ldadd)
 tests_func_win_random_SOURCES = tests/func/win_random.c tests/func/win_types.c tests/func/win_types.h \
-	$(func_check)
+	tests/func/device.h tests/func/device_mem.c $(func_check)
 tests_func_win_random_LDADD = $(func_ldadd)

@@ -83,6 +83,8 @@ int main(int argc, char **argv)
         {"attributes", run_attributes},
         {"groups", run_groups},
         {"hardware", run_hardware},
+        {"a window of all threads", run_shared_window},
+        {"windows of their own", run_own_windows},
     };
     level = getenv("CT_SERIALIZED") != NULL ? CTRAN_THREAD_SERIALIZED : CTRAN_THREAD_MULTIPLE;
     check_start_threads(argc, argv, level);

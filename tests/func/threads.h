@@ -46,5 +46,8 @@ void run_comms(void);
 void run_attributes(void);
 void run_groups(void);
 void run_hardware(void);
+/* threads_win.c */
+void run_shared_window(void);
+void run_own_windows(void);
 
 #endif

@@ -503,6 +503,7 @@ int main(int argc, char **argv)
         {"units", win_units},
         {"counters", win_counters},
         {"misaligned", win_misaligned},
+        {"flush_local", win_flush_local},
     };
     check_start(argc, argv);
     OK(ctran_comm_set_errhandler(CTRAN_COMM_WORLD, CTRAN_ERRORS_RETURN));

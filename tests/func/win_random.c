@@ -4,8 +4,11 @@
  * itself. A window has slots of eight elements of one predefined type; in each epoch a slot of a
  * target is put to, read, accumulated to by several ranks, or updated by one. All kinds of windows,
  * synchronisation, operators, types, and datatypes on both sides are drawn. WIN_EPOCHS says how
- * many epochs; WIN_SHARED=0, that ranks share no memory.
+ * many epochs; WIN_SHARED=0, that ranks share no memory; WIN_DEVICE=1, that windows and buffers are
+ * in memory of any kind, each rank's and each operation's of another one: a device's (device.h),
+ * which the processor does not reach, among them.
  */
+#include "device.h"
 #include "win_types.h"
 
 enum { MOST_RANKS = 8, SLOTS = 6, ELEMS = 8, SLOT_BYTES = ELEMS * WIDEST };
@@ -161,10 +164,16 @@ static void apply(const struct type *t, ctran_op_t op, char *at, const struct el
 
 /* ---- what an origin has under way ------------------------------------------------------------ */
 
+struct buffers {
+    struct element here[2 * ELEMS], back[2 * ELEMS], compare;
+};
+
 struct op {
     int             target, slot;
-    struct element  here[2 * ELEMS], back[2 * ELEMS], wanted[ELEMS];
-    struct element  compare;
+    struct element  wanted[ELEMS];
+    struct buffers  b;  /* as the processor sees them, */
+    struct buffers *at; /* and as operations are given them */
+    int             kind;
     ctran_request_t req;
 };
 
@@ -220,8 +229,32 @@ static struct {
     int          flavor;
     char        *base;
     ctran_aint_t unit, units[MOST_RANKS], bases[MOST_RANKS];
-    bool         own; /* base is the program's */
+    int          kind; /* of base */
+    bool         own;  /* base is the program's */
 } w;
+
+static bool has_devices(void)
+{
+    static int has = -1;
+    if (has < 0) {
+        const char *text = getenv("WIN_DEVICE");
+        has = text != NULL && strcmp(text, "0") != 0;
+        if (has) {
+            mem_start();
+        }
+    }
+    return has;
+}
+
+/* Not alike on all ranks. */
+static int draw_kind(void)
+{
+    static uint64_t own_rng;
+    if (own_rng == 0) {
+        own_rng = rng_of(100 + (unsigned)check_rank);
+    }
+    return has_devices() ? rng_below(&own_rng, mem_kinds) : HOST;
+}
 
 static ctran_aint_t disp_of(int target, int slot, int place)
 {
@@ -246,9 +279,13 @@ static void win_open(uint64_t *rng)
     const ctran_aint_t size = WIN_BYTES + 64 * (check_rank % 3);
     w.unit = 1;
     w.own = w.flavor == CTRAN_WIN_FLAVOR_CREATE || w.flavor == CTRAN_WIN_FLAVOR_DYNAMIC;
+    w.kind = w.own || w.flavor == CTRAN_WIN_FLAVOR_ALLOCATE ? draw_kind() : HOST;
     if (w.own) {
-        w.base = aligned_alloc(64, 2 * WIN_BYTES);
+        w.base = w.kind == HOST ? aligned_alloc(64, 2 * WIN_BYTES) : mem_new(w.kind, 2 * WIN_BYTES);
         EXPECT(w.base != NULL);
+    } else if (w.kind != HOST) {
+        w.kind = mem_is_real() ? DEVICE : HOST;
+        OK(ctran_info_set(info, "ctran_device_memory", w.kind == DEVICE ? "true" : "false"));
     }
     if (w.flavor == CTRAN_WIN_FLAVOR_CREATE) {
         OK(ctran_win_create(w.base, size, w.unit, info, CTRAN_COMM_WORLD, &w.win));
@@ -274,7 +311,7 @@ static void win_close(void)
     OK(ctran_win_free(&w.win));
     EXPECT(w.win == CTRAN_WIN_NULL);
     if (w.own) {
-        free(w.base);
+        mem_free(w.kind, w.base);
     }
 }
 
@@ -282,7 +319,6 @@ static void win_close(void)
 static void fill(uint64_t *rng)
 {
     memset(model, 0, sizeof model);
-    memset(w.base, 0, WIN_BYTES);
     for (int t = 0; t < check_size; t++) {
         for (int s = 0; s < SLOTS; s++) {
             slot_types[t][s] = &types[rng_below(rng, TYPES)];
@@ -291,7 +327,7 @@ static void fill(uint64_t *rng)
             }
         }
     }
-    memcpy(w.base, model[check_rank], WIN_BYTES);
+    mem_put(w.kind, w.base, model[check_rank], WIN_BYTES);
     OK(ctran_barrier(CTRAN_COMM_WORLD));
 }
 
@@ -300,31 +336,49 @@ static void fill(uint64_t *rng)
 static void fill_operands(struct op *op, const struct slot_plan *p)
 {
     const struct type *t = slot_types[op->target][op->slot];
-    memset(op->here, 0, sizeof op->here);
-    memset(op->back, 0, sizeof op->back);
+    memset(&op->b, 0, sizeof op->b);
     for (int i = 0; i < p->here.k; i++) {
-        store_value(t, elem_at(op->here, t, place_of(&p->here, i)), value_of(p, check_rank, i));
+        store_value(t, elem_at(op->b.here, t, place_of(&p->here, i)), value_of(p, check_rank, i));
     }
-    memset(&op->compare, 0, sizeof op->compare);
-    store_value(t, &op->compare, value_of(p, check_rank, 1));
+    store_value(t, &op->b.compare, value_of(p, check_rank, 1));
 }
 
-static void start_one(struct op *op, const struct slot_plan *p, bool asks)
+/* Puts the buffers where the operation finds them. Called when all of the model is known. */
+static void place_buffers(struct op *op, const struct slot_plan *p)
+{
+    const struct type *t = slot_types[op->target][op->slot];
+    if (p->act == FETCH || p->act == SWAP) {
+        store_value(t, op->b.here, value_of(p, check_rank, 0));
+    }
+    if (p->act == SWAP && p->asks) { /* it shall be found */
+        memcpy(&op->b.compare, &op->wanted[0], sizeof op->b.compare);
+    }
+    op->kind = draw_kind();
+    op->at = op->kind == HOST ? &op->b : mem_new(op->kind, sizeof *op->at);
+    if (op->kind != HOST) {
+        mem_put(op->kind, op->at, &op->b, sizeof *op->at);
+    }
+}
+
+static void take_buffers_back(struct op *op)
+{
+    if (op->kind != HOST) {
+        mem_get(op->kind, &op->b, op->at, sizeof *op->at);
+        mem_free(op->kind, op->at);
+    }
+}
+
+static void start_one(struct op *op, const struct slot_plan *p)
 {
     const struct type *t = slot_types[op->target][op->slot];
     const ctran_aint_t at = disp_of(op->target, op->slot, p->elem);
     op->req = CTRAN_REQUEST_NULL;
     if (p->act == FETCH) {
-        store_value(t, op->here, value_of(p, check_rank, 0));
-        OK(ctran_fetch_and_op(op->here, op->back, t->handle, op->target, at, p->op, w.win));
+        OK(ctran_fetch_and_op(op->at->here, op->at->back, t->handle, op->target, at, p->op, w.win));
         return;
     }
-    if (p->asks) { /* it shall be found */
-        memcpy(&op->compare, &op->wanted[0], sizeof op->compare);
-    }
-    store_value(t, op->here, value_of(p, check_rank, 0));
-    (void)asks;
-    OK(ctran_compare_and_swap(op->here, &op->compare, op->back, t->handle, op->target, at, w.win));
+    OK(ctran_compare_and_swap(op->at->here, &op->at->compare, op->at->back, t->handle, op->target,
+                              at, w.win));
 }
 
 static void start_many(struct op *op, const struct slot_plan *p, bool asks)
@@ -337,28 +391,29 @@ static void start_many(struct op *op, const struct slot_plan *p, bool asks)
     op->req = CTRAN_REQUEST_NULL;
     switch (p->act) {
     case PUT:
-        OK(asks ? ctran_rput(op->here, nh, here, op->target, at, nt, there, w.win, &op->req)
-                : ctran_put(op->here, nh, here, op->target, at, nt, there, w.win));
+        OK(asks ? ctran_rput(op->at->here, nh, here, op->target, at, nt, there, w.win, &op->req)
+                : ctran_put(op->at->here, nh, here, op->target, at, nt, there, w.win));
         break;
     case GET:
-        OK(asks ? ctran_rget(op->back, nb, back, op->target, at, nt, there, w.win, &op->req)
-                : ctran_get(op->back, nb, back, op->target, at, nt, there, w.win));
+        OK(asks ? ctran_rget(op->at->back, nb, back, op->target, at, nt, there, w.win, &op->req)
+                : ctran_get(op->at->back, nb, back, op->target, at, nt, there, w.win));
         break;
     case CHAIN:
-        OK(ctran_accumulate(op->here, nh, here, op->target, at, nt, there, p->op, w.win));
-        OK(ctran_get_accumulate(op->here, nh, here, op->back, nb, back, op->target, at, nt, there,
-                                p->op, w.win));
+        OK(ctran_accumulate(op->at->here, nh, here, op->target, at, nt, there, p->op, w.win));
+        OK(ctran_get_accumulate(op->at->here, nh, here, op->at->back, nb, back, op->target, at, nt,
+                                there, p->op, w.win));
         break;
     case ACC:
-        OK(asks ? ctran_raccumulate(op->here, nh, here, op->target, at, nt, there, p->op, w.win,
-                                    &op->req)
-                : ctran_accumulate(op->here, nh, here, op->target, at, nt, there, p->op, w.win));
+        OK(asks
+               ? ctran_raccumulate(op->at->here, nh, here, op->target, at, nt, there, p->op, w.win,
+                                   &op->req)
+               : ctran_accumulate(op->at->here, nh, here, op->target, at, nt, there, p->op, w.win));
         break;
     default:
-        OK(asks ? ctran_rget_accumulate(op->here, nh, here, op->back, nb, back, op->target, at, nt,
-                                        there, p->op, w.win, &op->req)
-                : ctran_get_accumulate(op->here, nh, here, op->back, nb, back, op->target, at, nt,
-                                       there, p->op, w.win));
+        OK(asks ? ctran_rget_accumulate(op->at->here, nh, here, op->at->back, nb, back, op->target,
+                                        at, nt, there, p->op, w.win, &op->req)
+                : ctran_get_accumulate(op->at->here, nh, here, op->at->back, nb, back, op->target,
+                                       at, nt, there, p->op, w.win));
     }
     free_type(&p->here, here);
     free_type(&p->there, there);
@@ -375,7 +430,7 @@ static void start(const struct epoch *e, int target)
             continue;
         }
         if (p->act == FETCH || p->act == SWAP) {
-            start_one(op, p, passive && p->asks);
+            start_one(op, p);
         } else {
             start_many(op, p, passive && p->asks);
         }
@@ -504,20 +559,24 @@ static void prepare(const struct epoch *e)
             model_slot(p, t, s, mine);
         }
     }
+    for (int i = 0; i < nops; i++) {
+        place_buffers(&ops[i], &e->slots[ops[i].target][ops[i].slot]);
+    }
 }
 
 static void check_results(const struct epoch *e, int number)
 {
     for (int i = 0; i < nops; i++) {
-        const struct op        *op = &ops[i];
+        struct op              *op = &ops[i];
         const struct slot_plan *p = &e->slots[op->target][op->slot];
         const struct type      *t = slot_types[op->target][op->slot];
         const bool              is_one = p->act == FETCH || p->act == SWAP;
+        take_buffers_back(op);
         if (p->act == PUT || p->act == ACC) {
             continue;
         }
         for (int k = 0; k < (is_one ? 1 : p->back.k); k++) {
-            const char *found = elem_at((void *)op->back, t, is_one ? 0 : place_of(&p->back, k));
+            const char *found = elem_at(op->b.back, t, is_one ? 0 : place_of(&p->back, k));
             if (!is_same(t, found, (const char *)&op->wanted[k])) {
                 check_fail(
                     __FILE__, __LINE__,
@@ -532,10 +591,12 @@ static void check_results(const struct epoch *e, int number)
 
 static void check_memory(const struct epoch *e, int number)
 {
+    static char now[WIN_BYTES];
+    mem_get(w.kind, now, w.base, WIN_BYTES);
     for (int s = 0; s < SLOTS; s++) {
         const struct type *t = slot_types[check_rank][s];
         for (int i = 0; i < ELEMS; i++) {
-            const char *found = w.base + s * SLOT_BYTES + i * extent_of(t);
+            const char *found = now + s * SLOT_BYTES + i * extent_of(t);
             if (!is_same(t, found, model_at(check_rank, s, i))) {
                 const struct slot_plan *p = &e->slots[check_rank][s];
                 check_fail(__FILE__, __LINE__,

@@ -99,6 +99,37 @@ static void test_table(void **state)
     ranks_run(&(struct ranks_args){.n = 3, .body = table});
 }
 
+/* Memory that is exposed and withdrawn again and again, as by windows that come and go: no key of
+ * before reaches it, however often the address and the places of the table were used. */
+static void cycles(struct rank *r, void *arg)
+{
+    enum { CYCLES = 100000, KEPT = 64 };
+    uint64_t keys[KEPT] = {0}, last = 0;
+    char     packed[CT_EP_MAX_RKEY];
+    (void)arg;
+    for (unsigned i = 0; i < CYCLES; i++) {
+        struct ct_ep_region *region = expose(r, CT_NET_REMOTE_READ, CT_EP_ANY_PEER);
+        const uint64_t       key = ct_ep_region_key(region);
+        const unsigned which = i * 37 % KEPT; /* in an order that has nothing of a counter's */
+        ct_domain_enter(&r->p);
+        RANK_CHECK(r, ct_ep_region_pack(region, packed) > 0); /* transports know it, too */
+        ct_domain_leave(&r->p);
+        RANK_CHECK(r, key > last);
+        RANK_EQUAL(r, look(r, 1, key, 0, 1, CT_NET_REMOTE_READ), CTRAN_SUCCESS);
+        RANK_EQUAL(r, look(r, 1, keys[i % KEPT], 0, 1, CT_NET_REMOTE_READ), CT_REFUSED);
+        RANK_EQUAL(r, look(r, 1, last, 0, 1, CT_NET_REMOTE_READ), CT_REFUSED);
+        withdraw(r, region);
+        RANK_EQUAL(r, look(r, 1, key, 0, 1, CT_NET_REMOTE_READ), CT_REFUSED);
+        keys[which] = last = key;
+    }
+}
+
+static void test_cycles(void **state)
+{
+    (void)state;
+    ranks_run(&(struct ranks_args){.n = 2, .body = cycles});
+}
+
 /* What cannot be a region is refused. */
 static void bad(struct rank *r, void *arg)
 {
@@ -185,9 +216,8 @@ static void test_asked_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_table),     cmocka_unit_test(test_cycles),
+        cmocka_unit_test(test_bad),       cmocka_unit_test(test_failure),
         cmocka_unit_test(test_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
