@@ -6,6 +6,7 @@ dist_man_MANS += \
 	man/ctran-algorithms.7 \
 	man/ctran-calibration.7 \
 	man/ctran-env.7 \
+	man/ctran-failures.7 \
 	man/ctran-gpu.7 \
 	man/ctran-labels.7 \
 	man/ctran-mpi.7 \
@@ -27,6 +28,7 @@ dist_man_MANS += \
 	man/ctran_coll.3 \
 	man/ctran_comm.3 \
 	man/ctran_comm_attr.3 \
+	man/ctran_comm_revoke.3 \
 	man/ctran_error_string.3 \
 	man/ctran_get_address.3 \
 	man/ctran_get_version.3 \
@@ -132,6 +134,15 @@ nodist_man_MANS = \
 	man/ctran_comm_get_info.3 \
 	man/ctran_comm_get_name.3 \
 	man/ctran_comm_group.3 \
+	man/ctran_comm_ack_failed.3 \
+	man/ctran_comm_agree.3 \
+	man/ctran_comm_failure_ack.3 \
+	man/ctran_comm_failure_get_acked.3 \
+	man/ctran_comm_get_failed.3 \
+	man/ctran_comm_iagree.3 \
+	man/ctran_comm_is_revoked.3 \
+	man/ctran_comm_ishrink.3 \
+	man/ctran_comm_shrink.3 \
 	man/ctran_comm_idup.3 \
 	man/ctran_comm_idup_with_info.3 \
 	man/ctran_comm_iflush_buffer.3 \

@@ -46,10 +46,11 @@
  *             CTRAN_ANY_SOURCE on communicators that have it as a member; and collectives on these,
  *             on every member, also where that one has nothing to do with it. Messages of it that
  *             have arrived whole are received before that, in order. Before the error is returned
- *             the buffer is the caller's again, and nothing writes to it any more. All else goes
- *             on. This follows ULFM, the MPI Forum's proposal, but for one thing: there a
- *             nonblocking receive from any source stays pending (CTRAN_ERR_PROC_FAILED_PENDING),
- *             here it ends.
+ *             the buffer is the caller's again, and nothing writes to it any more. A nonblocking
+ *             receive from any source is not ended, but left pending: the call that waits for it
+ *             returns CTRAN_ERR_PROC_FAILED_PENDING, and the request stays, to be waited for again
+ *             (after ctran_comm_ack_failed), or cancelled; one that is persistent ends. All else
+ *             goes on. This follows ULFM, the MPI Forum's proposal.
  *   Threads   With CTRAN_THREAD_SINGLE and _FUNNELED only the thread that called ctran_init may
  *             call; with _SERIALIZED any thread, one at a time; with _MULTIPLE any threads at any
  *             time, but for calls on one object that MPI puts in the user's order: one collective
@@ -767,6 +768,54 @@ CTRAN_API int ctran_comm_create_group(ctran_comm_t comm, ctran_group_t group, in
 CTRAN_API int ctran_comm_create_from_group(ctran_group_t group, const char *stringtag,
                                            ctran_info_t info, ctran_errhandler_t errhandler,
                                            ctran_comm_t *newcomm);
+
+/* Failures of processes, where the job outlives them (ctranrun --enable-recovery); see "Failures"
+ * above and ctran-failures(7). Source of all: the MPI Forum's user-level failure mitigation (ULFM).
+ *
+ * get_failed: *failedgrp gets the members of comm, of both groups of an inter-communicator, that
+ * this process knows to have failed, in the order in which it learnt of them: a later group begins
+ * with an earlier one. Free it with ctran_group_free. Local.
+ * ack_failed acknowledges the first num_to_ack of them; *num_acked gets how many are acknowledged,
+ * those of earlier calls included. An acknowledged member ends no receive from CTRAN_ANY_SOURCE any
+ * more, and makes no agreement an error. Local.
+ * failure_ack acknowledges all that are known; failure_get_acked tells which are. These are the
+ * older names. Local.
+ * Errors: CTRAN_ERR_COMM, CTRAN_ERR_ARG, CTRAN_ERR_NO_MEM. */
+CTRAN_API int ctran_comm_get_failed(ctran_comm_t comm, ctran_group_t *failedgrp);
+CTRAN_API int ctran_comm_ack_failed(ctran_comm_t comm, int num_to_ack, int *num_acked);
+CTRAN_API int ctran_comm_failure_ack(ctran_comm_t comm);
+CTRAN_API int ctran_comm_failure_get_acked(ctran_comm_t comm, ctran_group_t *failedgrp);
+
+/* Revokes comm, for all members: each operation on it that is under way, and each later one but
+ * those of this section and calls without communication, ends with CTRAN_ERR_REVOKED, whatever its
+ * peers do. That holds for messages, probes, collectives of all forms, stream-ordered calls
+ * (ctran_comm_get_async_error tells) and the windows that were made of comm, where waits for calls
+ * of other ranks end; what is moving data at that moment may still end well. Local: it returns at
+ * once, and the others learn of it as soon as they are in a call. It cannot be undone.
+ * is_revoked: *flag is 1 if this process knows of it. Local; drives transfers once.
+ * Errors: CTRAN_ERR_COMM. */
+CTRAN_API int ctran_comm_revoke(ctran_comm_t comm);
+CTRAN_API int ctran_comm_is_revoked(ctran_comm_t comm, int *flag);
+
+/* Agreement: *flag becomes the bitwise AND of the values that the living members gave; of an
+ * inter-communicator, of those of the remote group. Collective over the living members of comm,
+ * also if it is revoked or members fail meanwhile. What a member returns is what every other one
+ * returns that returns at all, also one that fails afterwards. CTRAN_ERR_PROC_FAILED: *flag is set
+ * all the same, but a member has failed that not all of the others have acknowledged; on all
+ * members or on none. Other errors: CTRAN_ERR_COMM, CTRAN_ERR_NO_MEM,
+ * CTRAN_ERR_UNSUPPORTED_OPERATION (more than 7168 members). `flag` of iagree is borrowed until the
+ * request is completed. */
+CTRAN_API int ctran_comm_agree(ctran_comm_t comm, int *flag);
+CTRAN_API int ctran_comm_iagree(ctran_comm_t comm, int *flag, ctran_request_t *request);
+
+/* *newcomm: the members of comm that have not failed, as far as one of them knows, in their order.
+ * Collective as agreement is, and the members agree on who they are; one that fails meanwhile may
+ * still be in it. It has the error handler of comm, and none of its attributes, hints and topology.
+ * CTRAN_COMM_NULL, if a group of an inter-communicator has nobody left. Of ishrink it is made once
+ * *request is completed, as by ctran_comm_idup. Errors: as above, but CTRAN_ERR_PROC_FAILED. */
+CTRAN_API int ctran_comm_shrink(ctran_comm_t comm, ctran_comm_t *newcomm);
+CTRAN_API int ctran_comm_ishrink(ctran_comm_t comm, ctran_comm_t *newcomm,
+                                 ctran_request_t *request);
 
 /* Inter-communicators: two groups without a common process. A rank is in the local one; the ranks
  * that messages go to and come from are those of the remote one. dup, idup, split, split_type,

@@ -21,6 +21,7 @@ include src/p2p/local.mk
 include src/coll/run/local.mk
 include src/comm/local.mk
 include src/coll/local.mk
+include src/ft/local.mk
 include src/rma/local.mk
 include src/stream/local.mk
 include src/api/local.mk

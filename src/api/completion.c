@@ -71,7 +71,11 @@ static bool is_active(const struct batch *b, int i)
 static int retire(struct batch *b, int i, ctran_status_t *status)
 {
     struct ct_request *req = b->requests[i];
-    int                error = ct_api_outcome(req, status);
+    if (CT_UNLIKELY(req->error == CTRAN_ERR_PROC_FAILED_PENDING) && ct_p2p_is_left_pending(req)) {
+        ct_api_status(status, NULL);
+        return CTRAN_ERR_PROC_FAILED_PENDING; /* the request stays the user's */
+    }
+    int error = ct_api_outcome(req, status);
     if (req->start != NULL) {
         req->inactive = true;
         return error;

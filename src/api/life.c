@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
+#include "ft/ft.h"
 #include "mem/mem.h"
 #include "rma/rma.h"
 #include "stream/stream.h"
@@ -100,6 +101,7 @@ static __attribute__((constructor)) void watch_forks(void)
 static void leave(struct ct_process *p)
 {
     ct_blocked_close();
+    ct_ft_fini(p);
     ct_p2p_fini(p);
     ct_ep_fini(p);
     ct_rma_fini(p);
@@ -153,7 +155,8 @@ static int join(struct ct_process *p)
 {
     static pthread_once_t    once = PTHREAD_ONCE_INIT;
     static floor_init *const floors[] = {ct_job_open, start_log,   ct_expose_init,
-                                         ct_ep_init,  ct_p2p_init, ct_rma_init};
+                                         ct_ep_init,  ct_p2p_init, ct_rma_init,
+                                         ct_ft_init};
     ct_stdfd_fill();
     ct_log_init(&p->log, CT_LOG_WARN, "ctran");
     int rc = ct_config_load(&p->cfg, &p->log);
@@ -182,6 +185,7 @@ static int join(struct ct_process *p)
 static void take_down(struct ct_process *p)
 {
     ct_p2p_rest(p);
+    ct_ft_end(p);
     ct_rma_end(p);
     ct_api_free_env(p);
     ct_comm_fini(p);
@@ -195,7 +199,8 @@ static void take_down(struct ct_process *p)
 static int bring_up(struct ct_process *p, int thread_level)
 {
     static floor_init *const floors[] = {ct_gpu_init,  ct_mem_init,  ct_dtype_init,  ct_run_init,
-                                         ct_comm_init, ct_rma_begin, ct_api_make_env};
+                                         ct_comm_init, ct_rma_begin, ct_ft_begin,
+                                         ct_api_make_env};
     int                      rc = life.joined ? CTRAN_SUCCESS : join(p);
     if (rc != CTRAN_SUCCESS) {
         return rc;

@@ -18,6 +18,7 @@ libctcore_la_SOURCES += \
 	src/api/errhandler.c \
 	src/api/error_codes.c \
 	src/api/exchange.c \
+	src/api/failure.c \
 	src/api/errors.c \
 	src/api/errors_outside.c \
 	src/api/graph.c \

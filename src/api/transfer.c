@@ -105,6 +105,16 @@ void ct_transfer_start(struct ct_transfer *t, struct ct_p2p_req *req)
     }
 }
 
+/* The same for a request of the program's. */
+static void start_request(struct ct_transfer *t, struct ct_p2p_req *req)
+{
+    if (t->mode == CT_TRANSFER_RECV && t->ep == NULL) {
+        ct_p2p_irecv_any(t->comm->p, req, t->key, &t->area);
+    } else {
+        ct_transfer_start(t, req);
+    }
+}
+
 void ct_api_null_status(ctran_status_t *status)
 {
     ct_api_status(status, NULL);
@@ -134,7 +144,7 @@ int ct_transfer_start_user(struct ct_transfer *t, const char *call, ctran_reques
         struct ct_p2p_req *req = ct_p2p_req_get(t->comm->p);
         base = req != NULL ? &req->base : NULL;
         if (req != NULL) {
-            ct_transfer_start(t, req);
+            start_request(t, req);
         }
     }
     if (base == NULL) {

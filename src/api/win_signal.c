@@ -67,6 +67,9 @@ int ctran_test_signal(int source_rank, ctran_count_t count, ctran_win_t handle, 
         (void)ct_domain_poll_once(win->p);
         *flag = ct_win_signals_from(win, rank) >= (uint64_t)count;
     }
+    if (!*flag && ct_comm_is_revoked(win->comm)) {
+        return ct_api_pass(win->comm, CTRAN_ERR_REVOKED, call);
+    }
     return !*flag && win->peers[rank].failed ? ct_api_pass(win->comm, CTRAN_ERR_PROC_FAILED, call)
                                              : CTRAN_SUCCESS;
 }

@@ -24,6 +24,21 @@ static inline void ct_ref_hold(struct ct_ref *ref, bool threaded)
     }
 }
 
+/* The caller has none, and found the object in a list from which its last holder takes it: false,
+ * that is about to happen. */
+static inline bool ct_ref_try_hold(struct ct_ref *ref, bool threaded)
+{
+    uint32_t n = atomic_load_explicit(&ref->n, memory_order_relaxed);
+    if (!threaded) {
+        atomic_store_explicit(&ref->n, n + (n > 0), memory_order_relaxed);
+        return n > 0;
+    }
+    while (n > 0 && !atomic_compare_exchange_weak_explicit(
+                        &ref->n, &n, n + 1, memory_order_relaxed, memory_order_relaxed)) {
+    }
+    return n > 0;
+}
+
 /* Gives one back; true: it was the last one, and what other holders did is seen. */
 static inline bool ct_ref_drop(struct ct_ref *ref, bool threaded)
 {

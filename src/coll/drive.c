@@ -61,6 +61,9 @@ static int choose(struct ct_coll *c, bool *over_shm)
     args->number = c->number != 0 ? c->number : args->number;
     args->ctx = args->ctx != NULL ? args->ctx : &c->comm->run;
     *over_shm = false;
+    if (CT_UNLIKELY(ct_comm_is_revoked(c->comm))) {
+        return CTRAN_ERR_REVOKED;
+    }
     if (args->algo != NULL) { /* it has come with its only one */
         return CTRAN_SUCCESS;
     }
@@ -106,7 +109,7 @@ static bool meets_by_allgather(const struct ct_coll *c)
 static int run_plan(struct ct_coll *c)
 {
     bool over_shm;
-    if (meets_by_allgather(c)) {
+    if (meets_by_allgather(c) && !ct_comm_is_revoked(c->comm)) {
         return ct_run_shm_allgather(&c->comm->run, NULL, 0);
     }
     int rc = choose(c, &over_shm);

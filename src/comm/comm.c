@@ -64,7 +64,7 @@ struct ct_comm *ct_comms_prepare(struct ct_process *p, struct ct_group *group, u
     return comm;
 }
 
-void ct_comms_open(struct ct_comm *comm, uint64_t id)
+void ct_comms_open_quietly(struct ct_comm *comm, uint64_t id)
 {
     struct ct_comms *s = comm->p->comms;
     comm->open = true;
@@ -74,6 +74,14 @@ void ct_comms_open(struct ct_comm *comm, uint64_t id)
     HASH_ADD(hh, s->by_id, id, sizeof comm->id, comm);
     ct_comms_leave(comm->p);
     comm->magic = CT_COMM_MAGIC;
+}
+
+void ct_comms_open(struct ct_comm *comm, uint64_t id)
+{
+    ct_comms_open_quietly(comm, id);
+    if (comm->p->comms->on_open != NULL) {
+        comm->p->comms->on_open(comm);
+    }
 }
 
 struct ct_comm *ct_comms_make(struct ct_process *p, uint64_t id, struct ct_group *group,
@@ -86,9 +94,25 @@ struct ct_comm *ct_comms_make(struct ct_process *p, uint64_t id, struct ct_group
     return comm;
 }
 
+/* Only where deaths are survived is anything late: else all have seen to the end of what they do
+ * with a communicator. */
+static void note_closed(struct ct_process *p, uint64_t id) CT_IN_COMMS
+{
+    struct ct_comms *s = p->comms;
+    if (p->job->events.on && s->closed == NULL) {
+        s->closed = calloc(CT_COMMS_CLOSED, sizeof *s->closed);
+    }
+    if (s->closed != NULL) {
+        s->closed[s->nclosed++ % CT_COMMS_CLOSED] = id;
+    }
+}
+
 void ct_comm_end_(struct ct_comm *comm)
 {
     struct ct_process *p = comm->p;
+    if (ct_comm_is_revoked(comm)) {
+        ct_p2p_unrevoke(p);
+    }
     if (comm->stream != NULL) {
         comm->stream_close(comm);
     }
@@ -97,6 +121,7 @@ void ct_comm_end_(struct ct_comm *comm)
     ct_comms_enter(p);
     if (comm->open) {
         HASH_DEL(p->comms->by_id, comm);
+        note_closed(p, comm->id);
     }
     comm->magic = 0;
     unref_groups(comm->group, comm->remote);
@@ -115,7 +140,13 @@ void ct_comm_release(struct ct_comm *comm)
     if (comm->stream != NULL) { /* who drops the last hold may be where nothing can be waited for */
         comm->stream_close(comm);
     }
+    struct ct_process *p = comm->p;
     ct_comm_drop(comm);
+    if (CT_UNLIKELY(p->job->events.on)) { /* what was for it, and nobody receives */
+        ct_domain_enter(p);
+        ct_p2p_purge(p);
+        ct_domain_leave(p);
+    }
 }
 
 void ct_comm_set_name(struct ct_comm *comm, const char *name)
@@ -193,6 +224,11 @@ static uint64_t id_of(uint64_t ctx)
     return ctx & (((uint64_t)1 << CT_CTX_SHIFT) - 1);
 }
 
+static bool is_named(uint64_t ctx)
+{
+    return ctx >> CT_CTX_SHIFT == CT_CTX_NAMED;
+}
+
 /* For matching: whether a process may send in a context, and how many others may. */
 static bool is_member(struct ct_process *p, uint64_t ctx, const struct ct_ep *ep)
 {
@@ -213,6 +249,79 @@ static uint32_t count_others(struct ct_process *p, uint64_t ctx)
     const uint32_t n = comm != NULL ? ct_comm_peers(comm)->n - (comm->remote == NULL ? 1 : 0) : 0;
     ct_comms_leave(p);
     return n;
+}
+
+static bool is_revoked(struct ct_process *p, uint64_t ctx)
+{
+    ct_comms_enter(p);
+    const struct ct_comm *comm = is_named(ctx) ? NULL : find(p, id_of(ctx));
+    const bool            is = comm != NULL && ct_comm_is_revoked(comm);
+    ct_comms_leave(p);
+    return is;
+}
+
+static size_t count_acked(struct ct_process *p, uint64_t ctx)
+{
+    ct_comms_enter(p);
+    const struct ct_comm *comm = is_named(ctx) ? NULL : find(p, id_of(ctx));
+    const size_t          n =
+        comm != NULL ? atomic_load_explicit(&comm->nacked, memory_order_relaxed) : 0;
+    ct_comms_leave(p);
+    return n;
+}
+
+static bool was_closed(struct ct_comms *s, uint64_t id) CT_IN_COMMS
+{
+    for (uint32_t i = 0; s->closed != NULL && i < CT_COMMS_CLOSED; i++) {
+        if (s->closed[i] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_closed(struct ct_process *p, uint64_t ctx)
+{
+    if (CT_LIKELY(!p->job->events.on) || is_named(ctx)) {
+        return false;
+    }
+    ct_comms_enter(p);
+    const bool is = find(p, id_of(ctx)) == NULL && was_closed(p->comms, id_of(ctx));
+    ct_comms_leave(p);
+    return is;
+}
+
+struct ct_comm *ct_comm_by_id(struct ct_process *p, uint64_t id, bool *closed)
+{
+    *closed = false;
+    if (p->comms == NULL) {
+        return NULL;
+    }
+    ct_comms_enter(p);
+    struct ct_comm *comm = find(p, id);
+    if (comm != NULL && !ct_ref_try_hold(&comm->refs, p->threaded)) {
+        *closed = true; /* another thread is ending it */
+        comm = NULL;
+    } else if (comm == NULL) {
+        *closed = was_closed(p->comms, id);
+    }
+    ct_comms_leave(p);
+    return comm;
+}
+
+void ct_comm_for_all(struct ct_process *p, void (*fn)(struct ct_comm *comm, void *arg), void *arg)
+{
+    struct ct_comm *comm, *next;
+    ct_comms_enter(p);
+    HASH_ITER (hh, p->comms->by_id, comm, next) {
+        fn(comm, arg);
+    }
+    ct_comms_leave(p);
+}
+
+void ct_comm_on_open(struct ct_process *p, void (*on_open)(struct ct_comm *comm))
+{
+    p->comms->on_open = on_open;
 }
 
 struct ct_errhandler *ct_comm_initial_errhandler(const struct ct_process *p)
@@ -286,7 +395,9 @@ int ct_comm_init(struct ct_process *p) CT_UNCHECKED
     s->empty = ct_group_make(p, 0, NULL, 0);
     s->self = make_predefined(p, make_id(p->job->rank, COUNT_SELF),
                               ct_group_make(p, 1, NULL, p->job->rank), 0, "CTRAN_COMM_SELF");
-    ct_p2p_set_members(p, is_member, count_others);
+    static const struct ct_p2p_contexts contexts = {is_member, count_others, is_revoked,
+                                                    count_acked, is_closed};
+    ct_p2p_set_contexts(p, &contexts);
     return s->empty != NULL && s->self != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
 }
 
@@ -318,7 +429,8 @@ void ct_comm_fini(struct ct_process *p) CT_UNCHECKED
     ct_slab_fini(&s->pool);
     ct_slab_fini(&s->groups_pool);
     ct_lock_fini(&s->lock);
-    ct_p2p_set_members(p, NULL, NULL);
+    ct_p2p_set_contexts(p, NULL);
+    free(s->closed);
     free(s);
     p->comms = NULL;
 }

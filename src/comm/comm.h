@@ -54,16 +54,18 @@ struct ct_comm {
     uint64_t              id;   /* of all of its contexts, see ct_ctx */
     struct ct_process    *p;
     struct ct_errhandler *errhandler; /* held; see base/errhandler.h */
-    /* The window that this communicator belongs to, whose error handler serves; NULL: none. */
-    struct ct_win    *window;
-    struct ct_run_ctx run; /* n, me, and the context of collectives */
-    struct ct_group  *group;
-    struct ct_group  *remote;      /* NULL: an intra-communicator */
-    uint32_t          npersistent; /* collectives that were prepared */
-    uint32_t          remote_seq;  /* collectives of both groups that were numbered */
-    struct ct_attrs   attrs;
-    _Atomic uint32_t  hints; /* CT_HINT_ */
-    struct ct_vtopo  *topo;  /* NULL: none */
+    struct ct_win        *window;     /* whose error handler serves; NULL: no window */
+    struct ct_run_ctx     run;        /* n, me, and the context of collectives */
+    struct ct_group      *group;
+    struct ct_group      *remote;      /* NULL: an intra-communicator */
+    uint32_t              npersistent; /* collectives that were prepared */
+    uint32_t              remote_seq;  /* collectives of both groups that were numbered */
+    uint64_t              guard;       /* the id of one whose revocation is this one's; 0: none */
+    _Atomic size_t        nacked;      /* losses (ct_p2p_loss) that are acknowledged */
+    uint32_t nagreements  CT_GUARDED_BY(ct_domain); /* ft: that this process has begun */
+    struct ct_attrs       attrs;
+    _Atomic uint32_t      hints; /* CT_HINT_ */
+    struct ct_vtopo      *topo;  /* NULL: none */
     /* coll's, made at its first call; NULL: none yet */
     struct ct_chooser *_Atomic chooser;
     char                      *coll_algorithm; /* value of the info key; NULL: none */
@@ -129,7 +131,7 @@ int ct_comm_locations(const struct ct_comm *comm, uint32_t n, struct ct_location
 /* Collective; see ctran_comm_dup and ctran_comm_split. *out is NULL for CTRAN_UNDEFINED. */
 int ct_comm_dup(struct ct_comm *comm, struct ct_comm **out);
 /* Duplicates without attributes, so that no function of the program runs: for the library's own
- * use. */
+ * use. A revocation of comm revokes the new one, too. */
 int ct_comm_dup_bare(struct ct_comm *comm, struct ct_comm **out);
 int ct_comm_split(struct ct_comm *comm, int color, int key, struct ct_comm **out);
 /* Those of one object of hardware, enum ct_hw. -1: the caller gets none; CT_SPLIT_UNGUIDED: the
@@ -192,6 +194,35 @@ static inline void ct_comm_hold(struct ct_comm *comm)
 {
     ct_ref_hold(&comm->refs, comm->p->threaded);
 }
+
+/* Whether the first of both groups is the one called local. */
+static inline bool ct_groups_in_order(const struct ct_group *local, const struct ct_group *remote)
+{
+    return ct_group_id_of(local, 0) < ct_group_id_of(remote, 0);
+}
+
+static inline bool ct_comm_is_revoked(const struct ct_comm *comm)
+{
+    return atomic_load_explicit(&comm->run.revoked, memory_order_relaxed);
+}
+
+/* ft: called after a communicator was opened, outside of the domain; NULL: nobody asks. */
+void ct_comm_on_open(struct ct_process *p, void (*on_open)(struct ct_comm *comm));
+/* The communicator with this number, held; NULL: there is none. *closed: it was freed here. */
+struct ct_comm *ct_comm_by_id(struct ct_process *p, uint64_t id, bool *closed);
+/* Calls fn for each that is open. fn must not open or end one. */
+void ct_comm_for_all(struct ct_process *p, void (*fn)(struct ct_comm *comm, void *arg), void *arg);
+
+/* For ft, which makes a communicator of the members that live. void, with the groups and the error
+ * handler of comm so far; NULL when out of memory. survivors.c */
+struct ct_comm *ct_comm_begin_survivors(struct ct_comm *comm);
+/* Gives it its groups, of which this process is in the first; takes the caller's references. In the
+ * domain or not. */
+void ct_comm_set_survivors(struct ct_comm *comm, struct ct_group *group, struct ct_group *remote);
+/* And its number, one that ct_comm_propose gave a member. `used`: by the program, outside of the
+ * domain. */
+void     ct_comm_open_survivors(struct ct_comm *comm, uint64_t id, bool used);
+uint64_t ct_comm_propose(struct ct_process *p);
 
 void ct_comm_end_(struct ct_comm *comm);
 

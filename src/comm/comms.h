@@ -9,6 +9,8 @@
 extern struct ct_guard ct_comms_guard;
 #define CT_IN_COMMS CT_REQUIRES(ct_comms_guard)
 
+enum { CT_COMMS_CLOSED = 1024 };
+
 struct ct_comms {
     struct ct_lock   lock;
     struct ct_comm  *world; /* NULL: there is none, and the handle of self is none */
@@ -20,6 +22,13 @@ struct ct_comms {
     struct ct_slab pool        CT_GUARDED_BY(ct_comms_guard);
     struct ct_list groups      CT_GUARDED_BY(ct_comms_guard);
     struct ct_slab groups_pool CT_GUARDED_BY(ct_comms_guard);
+
+    /* The numbers of those that were freed last, where a job outlives deaths: what comes late for
+     * one of them is no news of one that is still to come. */
+    uint64_t *closed CT_GUARDED_BY(ct_comms_guard); /* CT_COMMS_CLOSED; NULL: not needed so far */
+    uint32_t nclosed CT_GUARDED_BY(ct_comms_guard); /* so far */
+
+    void (*on_open)(struct ct_comm *comm); /* NULL: nobody asks */
 
     struct ct_keyvals keyvals; /* of attributes, with a lock of its own */
 };
@@ -48,6 +57,8 @@ uint64_t ct_comms_propose(struct ct_process *p);
 struct ct_comm *ct_comms_prepare(struct ct_process *p, struct ct_group *group, uint32_t me,
                                  struct ct_group *remote);
 void            ct_comms_open(struct ct_comm *comm, uint64_t id);
+/* The same inside the domain, for one that nobody will use. */
+void ct_comms_open_quietly(struct ct_comm *comm, uint64_t id);
 /* Both. */
 struct ct_comm *ct_comms_make(struct ct_process *p, uint64_t id, struct ct_group *group,
                               uint32_t me, struct ct_group *remote);

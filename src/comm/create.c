@@ -109,6 +109,9 @@ int ct_comm_create_group(struct ct_comm *comm, struct ct_group *group, int tag,
     if (rc != CTRAN_SUCCESS || me == CTRAN_UNDEFINED) {
         return rc;
     }
+    if (ct_comm_is_revoked(comm)) {
+        return CTRAN_ERR_REVOKED;
+    }
     uint64_t id;
     rc = spread(comm->p, group, ct_ctx(comm->id, CT_CTX_CREATE), tag, &id);
     return rc == CTRAN_SUCCESS ? make(comm, id, group, me, out) : rc;

@@ -28,7 +28,11 @@ static void release(struct ct_process *p, struct ct_request *base)
     struct ct_comm *parent = base->owner;
     (void)p;
     if (op->made != NULL && base->error == CTRAN_SUCCESS) {
-        ct_comms_open(op->made, op->id);
+        if (base->orphan) {
+            ct_comms_open_quietly(op->made, op->id);
+        } else {
+            ct_comms_open(op->made, op->id);
+        }
     } else if (op->made != NULL) {
         ct_comm_drop(op->made);
     }

@@ -14,12 +14,6 @@
 
 #include "comm/comms.h"
 
-/* Whether the first of both groups is the one called local. */
-static inline bool ct_groups_in_order(const struct ct_group *local, const struct ct_group *remote)
-{
-    return ct_group_id_of(local, 0) < ct_group_id_of(remote, 0);
-}
-
 /* Rank 0's `bytes` of this group go to the other, and those of the other's rank 0 come to all of
  * this one. An error in the exchange is the same on all ranks of a group. */
 int ct_inter_swap(struct ct_comm *comm, const void *send, size_t send_bytes, void *recv,

@@ -140,7 +140,7 @@ static int agree(struct ct_comm *comm, uint64_t *id)
     return ct_comms_bcast(comm, 0, id, sizeof *id);
 }
 
-int ct_comm_dup_bare(struct ct_comm *comm, struct ct_comm **out)
+static int dup_bare(struct ct_comm *comm, uint64_t guard, struct ct_comm **out)
 {
     uint64_t id = 0;
     int      rc = agree(comm, &id);
@@ -151,15 +151,21 @@ int ct_comm_dup_bare(struct ct_comm *comm, struct ct_comm **out)
     if (made == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
+    made->guard = guard;
     ct_comms_open(made, id);
     *out = made;
     return CTRAN_SUCCESS;
 }
 
+int ct_comm_dup_bare(struct ct_comm *comm, struct ct_comm **out)
+{
+    return dup_bare(comm, comm->id, out);
+}
+
 int ct_comm_dup(struct ct_comm *comm, struct ct_comm **out)
 {
     struct ct_comm *made;
-    int             rc = ct_comm_dup_bare(comm, &made);
+    int             rc = dup_bare(comm, 0, &made);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }

@@ -193,6 +193,11 @@ void ct_waiter_rearm_(struct ct_waiter *w)
 void ct_request_let_go(struct ct_process *p, struct ct_request *req)
 {
     ct_domain_enter(p);
+    /* One that a loss has left pending is not over. */
+    if (ct_request_is_done(req) && req->error == CTRAN_ERR_PROC_FAILED_PENDING) {
+        req->error = CTRAN_SUCCESS;
+        ct_request_set_done(req, false);
+    }
     const bool done = ct_request_is_done(req);
     req->orphan = !done;
     ct_domain_leave(p);

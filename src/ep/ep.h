@@ -176,6 +176,8 @@ void ct_ep_read_beside(struct ct_ep *from, size_t len_bytes) CT_IN_DOMAIN;
 typedef struct ct_ep *(*ct_ep_whom)(void *arg);
 bool ct_ep_await(struct ct_process *p, const struct ct_watch *watch, ct_ep_whom whom,
                  void *arg) CT_IN_DOMAIN;
+/* Has ct_ep_await return false: something else than a loss may have ended the wait. */
+void ct_ep_interrupt(struct ct_process *p) CT_IN_DOMAIN;
 /* Wakes the process behind ep, if it can be reached. */
 void ct_ep_nudge(struct ct_ep *ep) CT_IN_DOMAIN;
 

@@ -244,6 +244,11 @@ static void idle_beside(struct ct_process *p, struct ct_wait *pace) CT_IN_DOMAIN
     ct_domain_enter(p);
 }
 
+void ct_ep_interrupt(struct ct_process *p)
+{
+    p->ep->losses++;
+}
+
 bool ct_ep_await(struct ct_process *p, const struct ct_watch *watch, ct_ep_whom whom, void *arg)
 {
     struct ct_ep_set *set = p->ep;

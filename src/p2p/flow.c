@@ -140,7 +140,8 @@ void ct_flow_settle(struct ct_ep *from)
 static bool concerns(struct ct_ep *peer, const struct ct_ep *from, uint64_t ctx) CT_IN_DOMAIN
 {
     const struct ct_p2p *s = peer->p->p2p;
-    return from != NULL ? from == peer : s->member == NULL || s->member(peer->p, ctx, peer);
+    return from != NULL ? from == peer : s->contexts.member == NULL ||
+                                              s->contexts.member(peer->p, ctx, peer);
 }
 
 void ct_flow_pull(struct ct_process *p, const struct ct_ep *from, uint64_t ctx)

@@ -93,6 +93,7 @@ void ct_p2p_prepare(struct ct_process *p, struct ct_p2p_req *req, bool is_recv, 
     req->key = key;
     req->id = 0;
     req->takes = false;
+    req->stays = false;
     req->place = NULL;
     ct_area_copy(&req->area, area);
     ct_list_init(&req->node);
@@ -173,7 +174,7 @@ void ct_p2p_hand_over(struct ct_p2p_req *req)
 void ct_p2p_start_send(struct ct_p2p_req *req)
 {
     int rc;
-    if (CT_UNLIKELY(req->p->p2p->nlost > 0 &&
+    if (CT_UNLIKELY(ct_p2p_is_troubled(req->p->p2p) &&
                     (rc = ct_p2p_lost(req->p, req->ep, req->key.ctx)) != CTRAN_SUCCESS)) {
         ct_p2p_complete(req, rc);
         return;
@@ -184,6 +185,12 @@ void ct_p2p_start_send(struct ct_p2p_req *req)
 
 void ct_p2p_start_ssend(struct ct_p2p_req *req)
 {
+    int rc;
+    if (CT_UNLIKELY(ct_p2p_is_troubled(req->p->p2p) &&
+                    (rc = ct_p2p_lost(req->p, req->ep, req->key.ctx)) != CTRAN_SUCCESS)) {
+        ct_p2p_complete(req, rc);
+        return;
+    }
     req->rendezvous = true;
     ct_flow_send(req);
 }
@@ -202,7 +209,7 @@ bool ct_p2p_send_now(struct ct_process *p, struct ct_ep *to, struct ct_p2p_key k
 {
     const struct ct_wire_eager hdr = {key};
     ct_domain_enter(p);
-    bool sent = p->p2p->nlost == 0 && ct_p2p_is_inline(to, area) &&
+    bool sent = !ct_p2p_is_troubled(p->p2p) && ct_p2p_is_inline(to, area) &&
                 ct_flow_may_send(to, area->len_bytes) &&
                 ct_ep_send_now(to, p->p2p->ids.eager, &hdr, sizeof hdr, area);
     if (CT_LIKELY(sent)) {
@@ -291,6 +298,10 @@ bool ct_p2p_unpack(struct ct_ep *from, const void *hdr, size_t hdr_len, void *wi
 static inline void bind(struct ct_p2p_req *req, struct ct_ep *ep, const struct ct_p2p_key *key,
                         size_t len_bytes) CT_IN_DOMAIN
 {
+    if (CT_UNLIKELY(req->stays) && ct_p2p_is_pending_loss(req)) {
+        req->base.error = CTRAN_SUCCESS;
+        ct_request_set_done(&req->base, false);
+    }
     req->state = CT_P2P_MATCHED;
     req->ep = ep;
     hear(ep, len_bytes);
@@ -380,7 +391,7 @@ void ct_p2p_irecv_message(struct ct_process *p, struct ct_p2p_req *req, struct c
 static int ended(struct ct_p2p_req *req, bool has_come) CT_IN_DOMAIN
 {
     const struct ct_p2p *s = req->p->p2p;
-    if (CT_LIKELY(s->nlost == 0)) {
+    if (CT_LIKELY(!ct_p2p_is_troubled(s))) {
         return CTRAN_SUCCESS;
     }
     return has_come ? ct_p2p_over(req->p, req->key.ctx)
@@ -392,7 +403,10 @@ void ct_p2p_start_recv(struct ct_p2p_req *req)
     struct ct_match      *m = &req->p->p2p->match;
     struct ct_unexpected *u = ct_match_find_unexpected(m, &req->key);
     int                   rc = ended(req, u != NULL);
-    if (rc != CTRAN_SUCCESS) {
+    if (CT_UNLIKELY(rc == CTRAN_ERR_PROC_FAILED && req->stays)) {
+        ct_match_post(m, req);
+        ct_p2p_lose(req, rc);
+    } else if (rc != CTRAN_SUCCESS) {
         ct_p2p_complete(req, rc);
     } else if (u != NULL) {
         receive(req, ct_match_take_unexpected(m, &req->key));
@@ -411,6 +425,16 @@ void ct_p2p_irecv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *fr
     ct_domain_leave(p);
 }
 
+void ct_p2p_irecv_any(struct ct_process *p, struct ct_p2p_req *req, struct ct_p2p_key key,
+                      const struct ct_area *area)
+{
+    ct_p2p_prepare(p, req, true, NULL, key, area);
+    req->stays = true;
+    ct_domain_enter(p);
+    ct_p2p_start_recv(req);
+    ct_domain_leave(p);
+}
+
 void ct_p2p_take_recv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
                       struct ct_p2p_key key, const struct ct_area *area, ct_p2p_take *take)
 {
@@ -422,11 +446,29 @@ void ct_p2p_take_recv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep
     ct_domain_leave(p);
 }
 
-/* Keeps a message of len_bytes without a posted receive; data: the bytes that have arrived. */
+/* A message of a context that was closed here: nobody receives it. */
+static bool drops(struct ct_ep *from, const struct ct_p2p_key *key, const struct ct_wire_rts *rts,
+                  size_t data_len) CT_IN_DOMAIN
+{
+    const struct ct_p2p_contexts *contexts = &from->p->p2p->contexts;
+    if (CT_LIKELY(contexts->closed == NULL || !contexts->closed(from->p, key->ctx))) {
+        return false;
+    }
+    ct_flow_matched(from, rts != NULL ? 0 : data_len);
+    if (rts != NULL) {
+        ct_rndv_let_go(from, rts->sender_id);
+    }
+    return true;
+}
+
+/* Keeps a message of len_bytes whose receive has not been posted; data: what has come of it. */
 static void keep(struct ct_ep *from, const struct ct_p2p_key *key, const struct ct_wire_rts *rts,
                  const void *data, size_t data_len, size_t len_bytes) CT_IN_DOMAIN
 {
-    struct ct_match      *m = &from->p->p2p->match;
+    struct ct_match *m = &from->p->p2p->match;
+    if (drops(from, key, rts, data_len)) {
+        return;
+    }
     struct ct_unexpected *u = ct_match_make(m, data_len);
     if (u == NULL) {
         ct_error(&from->p->log,
@@ -506,7 +548,8 @@ static void on_rts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
 
 static bool has_no_message(const struct ct_p2p_req *req)
 {
-    return !ct_request_is_done(&req->base) && req->state == CT_P2P_POSTED;
+    return req->state == CT_P2P_POSTED &&
+           (!ct_request_is_done(&req->base) || ct_p2p_is_pending_loss(req));
 }
 
 static void end_unmatched(struct ct_p2p_req *req, int error) CT_IN_DOMAIN
@@ -605,8 +648,10 @@ void ct_p2p_fini(struct ct_process *p) CT_UNCHECKED
     p->p2p = NULL;
 }
 
-void ct_p2p_set_members(struct ct_process *p, ct_p2p_member member, ct_p2p_others others)
+void ct_p2p_set_contexts(struct ct_process *p, const struct ct_p2p_contexts *contexts)
 {
-    p->p2p->member = member;
-    p->p2p->others = others;
+    p->p2p->contexts = contexts != NULL ? *contexts : (struct ct_p2p_contexts){0};
+    if (contexts == NULL) {
+        atomic_store_explicit(&p->p2p->nrevoked, 0, memory_order_relaxed);
+    }
 }

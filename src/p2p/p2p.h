@@ -7,7 +7,7 @@
  * It knows contexts (64-bit numbers that keep communicators apart) and source numbers, which the
  * floor above makes from communicators and ranks. The memory of a message is an area.
  *
- * Threads: any thread may call all functions except init, fini and set_members. These functions
+ * Threads: any thread may call all functions except init, fini and set_contexts. These functions
  * enter the progress domain (ep/domain.h), so they are not called from inside it.
  */
 #ifndef CT_P2P_P2P_H
@@ -71,6 +71,7 @@ struct ct_p2p_req {
     bool               truncated;
     bool               takes;   /* a receive with `take` */
     bool               staged;  /* it has `stage` */
+    bool               stays;   /* a receive from anybody: a loss leaves it pending */
     int                give_up; /* the error to end it with, as soon as it can be taken back */
     struct ct_process *p;
     struct ct_ep      *ep; /* the peer; NULL for a wildcard receive without its message */
@@ -104,16 +105,26 @@ struct ct_p2p_req {
  * operations in it. */
 #define CT_P2P_CTX_ALL (UINT64_C(1) << 63)
 
-/* Whether process `ep` may send in context ctx. The answer decides which operations end when the
- * process is lost: besides operations with the process, receives from any source in an ordinary
- * context. */
-typedef bool (*ct_p2p_member)(struct ct_process *p, uint64_t ctx, const struct ct_ep *ep);
-/* How many processes besides this one may. */
-typedef uint32_t (*ct_p2p_others)(struct ct_process *p, uint64_t ctx);
+/* What the floor above knows of contexts. Called in the domain. */
+struct ct_p2p_contexts {
+    /* Whether process `ep` may send in context ctx: decides what its loss ends besides operations
+     * with it, in an ordinary context receives from anybody. */
+    bool (*member)(struct ct_process *p, uint64_t ctx, const struct ct_ep *ep);
+    /* How many processes besides this one may. */
+    uint32_t (*others)(struct ct_process *p, uint64_t ctx);
+    /* Whether ctx is revoked: all operations in it end with CTRAN_ERR_REVOKED. */
+    bool (*revoked)(struct ct_process *p, uint64_t ctx);
+    /* How many of the losses that ct_p2p_loss counts the program has acknowledged in ctx: they end
+     * no receive from anybody. */
+    size_t (*acked)(struct ct_process *p, uint64_t ctx);
+    /* Whether ctx was closed here: a message that arrives in it is dropped. */
+    bool (*closed)(struct ct_process *p, uint64_t ctx);
+};
 
 int  ct_p2p_init(struct ct_process *p);
 void ct_p2p_fini(struct ct_process *p);
-void ct_p2p_set_members(struct ct_process *p, ct_p2p_member member, ct_p2p_others others);
+/* NULL: there are no contexts. */
+void ct_p2p_set_contexts(struct ct_process *p, const struct ct_p2p_contexts *contexts);
 /* Between cycles of init and finalize, with no other thread: locks are from now on as p->threaded
  * says; and all that belongs to the program is forgotten. rest.c */
 void ct_p2p_set_threaded(struct ct_process *p);
@@ -142,8 +153,12 @@ void ct_p2p_issend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *t
 /* `from` is the endpoint of key.src, NULL when that is CTRAN_ANY_SOURCE. */
 void ct_p2p_irecv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
                   struct ct_p2p_key key, const struct ct_area *area);
-/* Like ct_p2p_irecv, but the message is given to `take` as it comes: nothing is copied first. What
- * a transport moves by itself goes to `area` all the same, where `take` was not called at all; so
+/* A receive from anybody that is a request of the program's: the loss of a process leaves it
+ * pending, see ct_p2p_is_left_pending. */
+void ct_p2p_irecv_any(struct ct_process *p, struct ct_p2p_req *req, struct ct_p2p_key key,
+                      const struct ct_area *area);
+/* As ct_p2p_irecv, but the message is given to `take` as it comes: nothing is copied first. What a
+ * transport moves by itself goes to `area` all the same, where `take` was not called at all; so
  * does a message of parts longer than CT_P2P_TAKE_SHARED in a threaded process. */
 void ct_p2p_take_recv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
                       struct ct_p2p_key key, const struct ct_area *area, ct_p2p_take *take);
@@ -250,11 +265,30 @@ int ct_p2p_wait(struct ct_process *p, struct ct_request *req);
  * are left to complete. */
 void ct_p2p_cancel(struct ct_p2p_req *req, int error);
 
-/* The error that an operation in ctx with `peer` has because a process was lost (peer NULL: a
- * receive from any source); CTRAN_SUCCESS if no loss concerns the operation. failure.c */
-int ct_p2p_lost(const struct ct_process *p, const struct ct_ep *peer, uint64_t ctx) CT_IN_DOMAIN;
-/* The error of a context that needs all of its members and has a dead one; CTRAN_SUCCESS: none. */
-int ct_p2p_over(const struct ct_process *p, uint64_t ctx) CT_IN_DOMAIN;
+/* The error of an operation in ctx with `peer`, or with NULL of a receive from anybody, for the
+ * loss of a process or because ctx is revoked; CTRAN_SUCCESS where none concerns it. failure.c */
+int ct_p2p_lost(struct ct_process *p, const struct ct_ep *peer, uint64_t ctx) CT_IN_DOMAIN;
+/* The error of a context that is revoked, or that needs all of its members and has a dead one;
+ * CTRAN_SUCCESS: none. */
+int ct_p2p_over(struct ct_process *p, uint64_t ctx) CT_IN_DOMAIN;
+
+/* The processes that this one knows to be lost, in the order in which it learnt of them: the number
+ * `i` of them, NULL beyond the last. Those that have left by their own will are among them. */
+struct ct_ep *ct_p2p_loss(const struct ct_process *p, size_t i) CT_IN_DOMAIN;
+/* More of these are acknowledged than before: receives that were left pending go on. */
+void ct_p2p_acked(struct ct_process *p) CT_IN_DOMAIN;
+
+/* One more communicator is revoked, which contexts.revoked says by now. Ends what is under way in
+ * its contexts. */
+void ct_p2p_revoke(struct ct_process *p) CT_IN_DOMAIN;
+/* One that was revoked has gone. Any thread, in the domain or not. */
+void ct_p2p_unrevoke(struct ct_process *p);
+/* Drops the messages that nobody has received in contexts that are closed. */
+void ct_p2p_purge(struct ct_process *p) CT_IN_DOMAIN;
+
+/* Takes back that a receive is done which a loss has left pending (base.error is
+ * CTRAN_ERR_PROC_FAILED_PENDING), if it still is: false, it has ended meanwhile. */
+bool ct_p2p_is_left_pending(struct ct_request *base);
 
 /* The cancel of a request of ct_p2p_req_get: a receive without its message ends with success; all
  * else goes on. */

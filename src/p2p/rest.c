@@ -24,7 +24,7 @@ static void drop_messages(struct ct_process *p) CT_IN_DOMAIN
     struct ct_p2p *s = p->p2p;
     CT_LIST_FOR (node, &s->match.unexpected_all) {
         struct ct_unexpected *u = CT_LIST_ENTRY(node, struct ct_unexpected, in_order);
-        if (s->member != NULL && s->member(p, u->key.ctx, u->ep)) {
+        if (s->contexts.member != NULL && s->contexts.member(p, u->key.ctx, u->ep)) {
             u->ep->flow.held--;
             /* Goes back with what is matched next; a note comes free. */
             u->ep->flow.owed += ct_match_cost(u->rendezvous ? 0 : u->len_bytes);

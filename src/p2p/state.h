@@ -28,8 +28,8 @@ struct ct_p2p {
     struct ct_list lined          CT_GUARDED_BY(ct_domain); /* peers for which sends are in line */
     size_t                        share;                    /* the credit that each sender has */
     bool                          oversubscribed;           /* ranks share cores */
-    ct_p2p_member                 member;
-    ct_p2p_others                 others;
+    _Atomic uint32_t              nrevoked; /* contexts that are revoked, and open */
+    struct ct_p2p_contexts        contexts; /* functions that are NULL: there are no contexts */
     struct ct_p2p_req             sent; /* see ct_p2p_sent */
     struct ct_lock                reqs_lock;
     struct ct_slab reqs           CT_GUARDED_BY(ct_p2p_reqs); /* struct ct_p2p_req, see _req_get */
@@ -77,6 +77,23 @@ struct ct_wire_nak { /* "there is no such send any more", and what ended it */
 struct ct_wire_withdraw { /* "forget it, and tell me so": the answer is FIN */
     uint64_t sender_id;
 };
+
+/* Whether an operation that starts has to ask ct_p2p_lost. */
+static inline bool ct_p2p_is_troubled(const struct ct_p2p *s) CT_IN_DOMAIN
+{
+    return (s->nlost | atomic_load_explicit(&s->nrevoked, memory_order_relaxed)) != 0;
+}
+
+/* A receive from anybody that a loss has left pending: it is done with that error, and yet stands
+ * among those that are posted. */
+static inline bool ct_p2p_is_pending_loss(const struct ct_p2p_req *req)
+{
+    return req->stays && req->state == CT_P2P_POSTED && ct_request_is_done(&req->base) &&
+           req->base.error == CTRAN_ERR_PROC_FAILED_PENDING;
+}
+
+/* Ends a receive that has no message by a loss, or leaves it pending. It may be gone then. */
+void ct_p2p_lose(struct ct_p2p_req *req, int error) CT_IN_DOMAIN;
 
 /* Lets go of all memory of buffered sends, at the end of a cycle. */
 void ct_p2p_buffers_forget(struct ct_process *p);

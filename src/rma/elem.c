@@ -244,11 +244,11 @@ void ct_rma_update_atomic(const struct ct_rma_update *u, struct ct_win_peer *pee
     if (has_epoch_alone(peer)) {
         ct_rma_update_alone(u, at, with, old, n);
     } else if (n <= FEW && has_instruction(u->elem, at)) {
-        ct_win_share(peer, CT_LOCK_UPDATE);
+        (void)ct_win_share(peer, CT_LOCK_UPDATE); /* never given up */
         update_each(u, at, with, old, n);
         ct_win_unshare(peer, CT_LOCK_UPDATE);
     } else {
-        ct_win_take(peer, CT_LOCK_UPDATE);
+        (void)ct_win_take(peer, CT_LOCK_UPDATE);
         ct_rma_update_alone(u, at, with, old, n);
         ct_win_leave(peer, CT_LOCK_UPDATE);
     }
@@ -287,11 +287,11 @@ void ct_rma_swap_atomic(struct ct_win_peer *peer, size_t size_bytes, void *at, c
     if (has_epoch_alone(peer)) {
         ct_rma_swap_alone(size_bytes, at, with, compare, old);
     } else if (is_aligned(at, size_bytes)) {
-        ct_win_share(peer, CT_LOCK_UPDATE);
+        (void)ct_win_share(peer, CT_LOCK_UPDATE); /* never given up */
         swap_once(size_bytes, at, with, compare, old);
         ct_win_unshare(peer, CT_LOCK_UPDATE);
     } else {
-        ct_win_take(peer, CT_LOCK_UPDATE);
+        (void)ct_win_take(peer, CT_LOCK_UPDATE);
         ct_rma_swap_alone(size_bytes, at, with, compare, old);
         ct_win_leave(peer, CT_LOCK_UPDATE);
     }

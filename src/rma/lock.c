@@ -24,8 +24,16 @@ struct attempt {
     struct ct_win_peer *peer;
     enum ct_win_lock    lock;
     unsigned            looks;
-    uint32_t            next; /* the first rank that may share */
+    uint32_t            next;    /* the first rank that may share */
+    bool                revoked; /* it was given up for that */
 };
+
+/* Whether not to wait any longer for a rank that may keep the lock for good. */
+static bool gives_up(struct attempt *a)
+{
+    a->revoked = a->lock == CT_LOCK_EPOCH && ct_win_is_revoked(a->peer->win);
+    return a->revoked;
+}
 
 static _Atomic uint32_t *holder_of(const struct attempt *a)
 {
@@ -46,6 +54,9 @@ static bool becomes_holder(void *arg)
     struct attempt *a = arg;
     uint32_t        other = 0;
     const uint32_t  mine = a->peer->win->me + 1;
+    if (gives_up(a)) {
+        return true;
+    }
     return atomic_compare_exchange_strong_explicit(holder_of(a), &other, mine, memory_order_seq_cst,
                                                    memory_order_seq_cst) ||
            (is_dead(a, other - 1) &&
@@ -57,6 +68,9 @@ static bool nobody_shares(void *arg)
 {
     struct attempt *a = arg;
     const uint32_t  n = a->peer->win->n;
+    if (gives_up(a)) {
+        return true;
+    }
     for (; a->next < n; a->next++) {
         if (atomic_load_explicit(&a->peer->ctl->rank[a->next].shares[a->lock],
                                  memory_order_seq_cst) != 0 &&
@@ -70,6 +84,9 @@ static bool nobody_shares(void *arg)
 static bool try_share(void *arg)
 {
     struct attempt *a = arg;
+    if (gives_up(a)) {
+        return true;
+    }
     ct_win_raise(a->peer, a->lock);
     uint32_t holder = atomic_load_explicit(holder_of(a), memory_order_seq_cst);
     if (holder == 0) {
@@ -83,31 +100,34 @@ static bool try_share(void *arg)
     return false;
 }
 
-void ct_win_share_slowly(struct ct_win_peer *peer, enum ct_win_lock lock)
+bool ct_win_share_slowly(struct ct_win_peer *peer, enum ct_win_lock lock)
 {
     struct attempt a = {.peer = peer, .lock = lock};
     ct_win_unshare(peer, lock);
     ct_win_poll(peer->win, try_share, &a);
+    return !a.revoked;
 }
 
-void ct_win_take(struct ct_win_peer *peer, enum ct_win_lock lock)
+bool ct_win_take(struct ct_win_peer *peer, enum ct_win_lock lock)
 {
     struct attempt a = {.peer = peer, .lock = lock};
     if (CT_UNLIKELY(!becomes_holder(&a))) {
         ct_win_poll(peer->win, becomes_holder, &a);
     }
-    if (CT_UNLIKELY(!nobody_shares(&a))) {
+    if (CT_UNLIKELY(!a.revoked && !nobody_shares(&a))) {
         ct_win_poll(peer->win, nobody_shares, &a);
+        if (a.revoked) {
+            ct_win_leave(peer, lock);
+        }
     }
+    return !a.revoked;
 }
 
-static void lock_directly(struct ct_win_peer *peer, enum ct_win_hold hold)
+static int lock_directly(struct ct_win_peer *peer, enum ct_win_hold hold)
 {
-    if (hold == CT_HOLD_SHARED) {
-        ct_win_share(peer, CT_LOCK_EPOCH);
-    } else {
-        ct_win_take(peer, CT_LOCK_EPOCH);
-    }
+    const bool got = hold == CT_HOLD_SHARED ? ct_win_share(peer, CT_LOCK_EPOCH)
+                                            : ct_win_take(peer, CT_LOCK_EPOCH);
+    return got ? CTRAN_SUCCESS : CTRAN_ERR_REVOKED;
 }
 
 static void unlock_directly(struct ct_win_peer *peer, enum ct_win_hold hold)
@@ -189,7 +209,7 @@ static int ask(struct ct_win_peer *peer, enum ct_win_hold hold)
     ct_ep_watch(peer->ep);
     peer->asked = true;
     peer->granted = false;
-    const int rc = peer->failed ? CTRAN_ERR_PROC_FAILED
+    const int rc = peer->failed ? ct_win_lost(peer->win)
                                 : ct_rma_msg_word(peer, CT_RMA_MSG_LOCK, (uint32_t)hold);
     peer->asked = peer->asked && rc == CTRAN_SUCCESS;
     ct_domain_leave(peer->win->p);
@@ -199,14 +219,13 @@ static int ask(struct ct_win_peer *peer, enum ct_win_hold hold)
 static bool is_answered(struct ct_win *win, void *arg)
 {
     const struct ct_win_peer *peer = arg;
-    (void)win;
-    return peer->granted || peer->failed;
+    return peer->granted || peer->failed || ct_win_is_revoked(win);
 }
 
 static int await_lock(struct ct_win_peer *peer)
 {
     ct_win_await(peer->win, is_answered, peer);
-    return peer->failed ? CTRAN_ERR_PROC_FAILED : CTRAN_SUCCESS;
+    return peer->granted && !peer->failed ? CTRAN_SUCCESS : ct_win_lost(peer->win);
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
@@ -219,10 +238,9 @@ static void set_hold(struct ct_win_peer *peer, enum ct_win_hold hold, bool check
 
 int ct_win_lock(struct ct_win *win, struct ct_win_peer *peer, enum ct_win_hold hold, bool checks)
 {
-    int rc = peer->failed ? CTRAN_ERR_PROC_FAILED : CTRAN_SUCCESS;
-    (void)win;
+    int rc = peer->failed || ct_win_is_revoked(win) ? ct_win_lost(win) : CTRAN_SUCCESS;
     if (rc == CTRAN_SUCCESS && checks && peer->locks_directly) {
-        lock_directly(peer, hold);
+        rc = lock_directly(peer, hold);
     } else if (rc == CTRAN_SUCCESS && checks) {
         rc = ask(peer, hold);
         rc = rc == CTRAN_SUCCESS ? await_lock(peer) : rc;
@@ -270,9 +288,9 @@ int ct_win_lock_all(struct ct_win *win, bool checks)
     }
     for (uint32_t r = 0; r < win->n; r++) {
         struct ct_win_peer *peer = &win->peers[r];
-        int                 err = peer->failed ? CTRAN_ERR_PROC_FAILED : CTRAN_SUCCESS;
+        int err = peer->failed || ct_win_is_revoked(win) ? ct_win_lost(win) : CTRAN_SUCCESS;
         if (err == CTRAN_SUCCESS && checks && peer->locks_directly) {
-            lock_directly(peer, CT_HOLD_SHARED);
+            err = lock_directly(peer, CT_HOLD_SHARED);
         } else if (err == CTRAN_SUCCESS && checks) {
             err = await_lock(peer);
         }

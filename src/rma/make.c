@@ -193,7 +193,8 @@ static int open_key(struct ct_win_peer *peer, const char *bytes, uint32_t len, b
     int rc = ct_ep_rkey_open(peer->ep, bytes, len, key);
     if (rc != CTRAN_SUCCESS) {
         *key = NULL;
-        return rc == CT_REFUSED ? CTRAN_ERR_INTERN : rc;
+        /* It was open for all until the owner gave the window up, as after a failure. */
+        return rc == CT_REFUSED ? ct_win_lost(peer->win) : rc;
     }
     *at = ct_ep_map(*key);
     if (only_mapped && *at == NULL) {

@@ -186,12 +186,22 @@ static void hold_types(const struct ct_rma_args *a, bool holds)
     }
 }
 
+/* A target refuses memory that it exposes no more. That is not the operation's fault if the target
+ * has given the window up, after a failure or a revocation. */
+static int given_up(const struct ct_win *win, int status) CT_IN_DOMAIN
+{
+    const int over = status == CT_REFUSED || status == CTRAN_ERR_WIN
+                         ? ct_p2p_over(win->p, win->comm->run.id)
+                         : CTRAN_SUCCESS;
+    return over != CTRAN_SUCCESS ? over : status;
+}
+
 void ct_rma_op_end(struct ct_rma_op *op, int status)
 {
     struct ct_win_peer    *peer = op->args.peer;
     struct ct_win         *win = op->win;
     struct ct_rma_request *request = op->request;
-    status = ct_rma_error(status);
+    status = ct_rma_error(given_up(win, status));
     if (status == CTRAN_SUCCESS && op->args.signals) {
         status = ct_rma_msg_word(peer, CT_RMA_MSG_SIGNAL, 0);
     }
@@ -328,8 +338,8 @@ static int start_op(struct ct_rma_op *op) CT_IN_DOMAIN
     atomic_fetch_add_explicit(&peer->pending, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&peer->unsent, 1, memory_order_relaxed);
     op->counted = true;
-    if (peer->failed) {
-        ct_rma_op_end(op, CTRAN_ERR_PROC_FAILED);
+    if (peer->failed || ct_win_is_revoked(op->win)) {
+        ct_rma_op_end(op, ct_win_lost(op->win));
     } else if (!by_transport) {
         ct_list_append(&peer->ops, &op->node);
         ct_rma_msg_pump(peer);

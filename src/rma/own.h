@@ -20,9 +20,22 @@ static inline size_t ct_ctl_bytes(uint32_t n)
     return sizeof(struct ct_win_ctl) + n * sizeof(((struct ct_win_ctl *)0)->rank[0]);
 }
 
-/* A lock in the target's control block, which is mapped: to be shared, or had alone. lock.c */
-void ct_win_share_slowly(struct ct_win_peer *peer, enum ct_win_lock lock);
-void ct_win_take(struct ct_win_peer *peer, enum ct_win_lock lock);
+/* Whether the communicator that it was made of is revoked: what waits for calls of others ends. */
+static inline bool ct_win_is_revoked(const struct ct_win *win)
+{
+    return ct_comm_is_revoked(win->comm);
+}
+
+/* The error of what a loss has ended, or the revocation. */
+static inline int ct_win_lost(const struct ct_win *win)
+{
+    return ct_win_is_revoked(win) ? CTRAN_ERR_REVOKED : CTRAN_ERR_PROC_FAILED;
+}
+
+/* A lock in the target's control block, which is mapped: to be shared, or had alone. False, of that
+ * of epochs alone, which a program holds as long as it likes: the window is revoked. lock.c */
+bool ct_win_share_slowly(struct ct_win_peer *peer, enum ct_win_lock lock);
+bool ct_win_take(struct ct_win_peer *peer, enum ct_win_lock lock);
 
 static inline void ct_win_leave(struct ct_win_peer *peer, enum ct_win_lock lock)
 {
@@ -50,13 +63,12 @@ static inline void ct_win_unshare(const struct ct_win_peer *peer, enum ct_win_lo
     }
 }
 
-static inline void ct_win_share(struct ct_win_peer *peer, enum ct_win_lock lock)
+static inline bool ct_win_share(struct ct_win_peer *peer, enum ct_win_lock lock)
 {
     ct_win_raise(peer, lock);
-    if (CT_UNLIKELY(atomic_load_explicit(&peer->ctl->locks[lock].holder, memory_order_seq_cst) !=
-                    0)) {
-        ct_win_share_slowly(peer, lock);
-    }
+    return CT_LIKELY(atomic_load_explicit(&peer->ctl->locks[lock].holder, memory_order_seq_cst) ==
+                     0) ||
+           ct_win_share_slowly(peer, lock);
 }
 
 /* As of a window that is being made. */

@@ -164,6 +164,7 @@ struct ct_win {
     uint32_t nshared      CT_GUARDED_BY(ct_domain); /* who hold it, served by messages */
     uint32_t nexclusive   CT_GUARDED_BY(ct_domain);
     bool listed           CT_GUARDED_BY(ct_domain);
+    bool told             CT_GUARDED_BY(ct_domain); /* all that live: it is freed here */
     UT_hash_handle hh     CT_GUARDED_BY(ct_domain); /* by id */
 };
 
@@ -213,6 +214,9 @@ struct ct_info *ct_win_hints_tell(const struct ct_win *win);
  * CTRAN_ERR_NO_MEM. dynamic.c */
 int ct_win_attach(struct ct_win *win, void *base, size_t len_bytes);
 int ct_win_detach(struct ct_win *win, const void *base);
+
+/* The communicator that it was made of is revoked, which comm knows by now: what waits looks. */
+void ct_win_revoke(struct ct_win *win) CT_IN_DOMAIN;
 
 /* ---- operations: op.c ------------------------------------------------------------------------ */
 

@@ -48,7 +48,8 @@ static bool has_come_or_died(void *arg)
     if (has_come(w)) {
         return true;
     }
-    w->dead = ++w->looks % EVERY == 0 && ct_win_has_failed(w->from);
+    w->dead = ct_win_is_revoked(w->from->win) ||
+              (++w->looks % EVERY == 0 && ct_win_has_failed(w->from));
     return w->dead;
 }
 
@@ -58,5 +59,5 @@ int ct_win_wait_signal(struct ct_win *win, struct ct_win_peer *from, uint64_t le
     if (!has_come(&w)) {
         ct_win_poll(win, has_come_or_died, &w);
     }
-    return has_come(&w) ? CTRAN_SUCCESS : CTRAN_ERR_PROC_FAILED;
+    return has_come(&w) ? CTRAN_SUCCESS : ct_win_lost(win);
 }

@@ -147,7 +147,7 @@ static bool all_posted(struct ct_win *win, void *arg)
     (void)arg;
     for (uint32_t i = 0; i < win->nstarted; i++) {
         const struct ct_win_peer *peer = &win->peers[win->starts[i]];
-        if (peer->posts == 0 && !peer->failed) {
+        if (peer->posts == 0 && !peer->failed && !ct_win_is_revoked(win)) {
             return false;
         }
     }
@@ -159,7 +159,7 @@ static bool all_complete(struct ct_win *win, void *arg)
     (void)arg;
     for (uint32_t i = 0; i < win->nposted; i++) {
         const struct ct_win_peer *peer = &win->peers[win->posted[i]];
-        if (peer->completes == 0 && !peer->failed) {
+        if (peer->completes == 0 && !peer->failed && !ct_win_is_revoked(win)) {
             return false;
         }
     }
@@ -172,7 +172,7 @@ static int take_posts(struct ct_win *win) CT_IN_DOMAIN
     int rc = CTRAN_SUCCESS;
     for (uint32_t i = 0; i < win->nstarted; i++) {
         struct ct_win_peer *peer = &win->peers[win->starts[i]];
-        rc = peer->posts == 0 ? CTRAN_ERR_PROC_FAILED : rc;
+        rc = peer->posts == 0 ? ct_win_lost(win) : rc;
         peer->posts -= peer->posts > 0;
     }
     return rc;
@@ -183,7 +183,7 @@ static int take_completes(struct ct_win *win) CT_IN_DOMAIN
     int rc = CTRAN_SUCCESS;
     for (uint32_t i = 0; i < win->nposted; i++) {
         struct ct_win_peer *peer = &win->peers[win->posted[i]];
-        rc = peer->completes == 0 ? CTRAN_ERR_PROC_FAILED : rc;
+        rc = peer->completes == 0 ? ct_win_lost(win) : rc;
         peer->completes -= peer->completes > 0;
     }
     return rc;

@@ -68,8 +68,23 @@ static void close_peer(struct ct_win_peer *peer) CT_IN_DOMAIN
     }
 }
 
+/* One for which the barrier of the end has failed asks all others. Those that had the window still
+ * when it asked have not answered. */
+static void answer_askers(struct ct_win *win) CT_IN_DOMAIN
+{
+    for (uint32_t r = 0; r < win->n; r++) {
+        struct ct_win_peer *peer = &win->peers[r];
+        if (r != win->me && peer->frees && !peer->failed) {
+            (void)ct_rma_msg_word(peer, CT_RMA_MSG_FREE, 0); /* else it fails, and knows so */
+        }
+    }
+}
+
 static void unlist(struct ct_win *win) CT_IN_DOMAIN
 {
+    if (win->listed && !win->told) {
+        answer_askers(win);
+    }
     if (win->listed) {
         HASH_DEL(win->p->rma->wins, win);
         win->listed = false;
@@ -109,6 +124,43 @@ static void destroy(struct ct_win *win)
     free(win);
 }
 
+static bool all_free(struct ct_win *win, void *arg)
+{
+    (void)arg;
+    for (uint32_t r = 0; r < win->n; r++) {
+        if (!win->peers[r].frees && !win->peers[r].failed) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Tells those that live that this rank has no use for the window any more. */
+static void tell_survivors(struct ct_win *win)
+{
+    ct_domain_enter(win->p);
+    win->told = true;
+    for (uint32_t r = 0; r < win->n; r++) {
+        struct ct_win_peer *peer = &win->peers[r];
+        ct_ep_watch(peer->ep);
+        if (r == win->me) {
+            peer->frees = true;
+        } else if (!peer->failed) {
+            (void)ct_rma_msg_word(peer, CT_RMA_MSG_FREE,
+                                  0); /* else it fails: nobody waits for it */
+        }
+    }
+    ct_domain_leave(win->p);
+}
+
+/* In place of a barrier, if a rank has failed: those that live tell each other. A rank for which
+ * the barrier was over has no window any more, and says so when it is asked. */
+static void meet_survivors(struct ct_win *win)
+{
+    tell_survivors(win);
+    ct_win_await(win, all_free, NULL);
+}
+
 int ct_win_make(struct ct_comm *comm, const struct ct_win_plan *plan, struct ct_win **out)
 {
     struct ct_comm *own;
@@ -126,42 +178,15 @@ int ct_win_make(struct ct_comm *comm, const struct ct_win_plan *plan, struct ct_
     (void)ct_group_index(own->group); /* without it look-ups are slower */
     rc = make_peers(win) ? ct_win_exchange(win, plan) : CTRAN_ERR_NO_MEM;
     if (rc != CTRAN_SUCCESS) {
+        if (win->listed) { /* for others it may be made, and they will wait for this rank's end */
+            tell_survivors(win);
+        }
         destroy(win);
         return rc;
     }
     atomic_store_explicit(&win->magic, CT_WIN_MAGIC, memory_order_relaxed);
     *out = win;
     return CTRAN_SUCCESS;
-}
-
-static bool all_free(struct ct_win *win, void *arg)
-{
-    (void)arg;
-    for (uint32_t r = 0; r < win->n; r++) {
-        if (!win->peers[r].frees && !win->peers[r].failed) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* In place of a barrier, if a rank has failed: those that live tell each other. A rank for which
- * the barrier was over has no window any more, and says so when it is asked. */
-static void meet_survivors(struct ct_win *win)
-{
-    ct_domain_enter(win->p);
-    for (uint32_t r = 0; r < win->n; r++) {
-        struct ct_win_peer *peer = &win->peers[r];
-        ct_ep_watch(peer->ep);
-        if (r == win->me) {
-            peer->frees = true;
-        } else if (!peer->failed) {
-            (void)ct_rma_msg_word(peer, CT_RMA_MSG_FREE,
-                                  0); /* else it fails: nobody waits for it */
-        }
-    }
-    ct_domain_leave(win->p);
-    ct_win_await(win, all_free, NULL);
 }
 
 /* When the barrier is over all operations of all ranks are. */
@@ -173,7 +198,7 @@ int ct_win_free(struct ct_win *win)
         meet_survivors(win);
     }
     destroy(win);
-    return ct_error_lost(rc) == CT_LOST_peer ? CTRAN_SUCCESS : rc;
+    return ct_error_lost(rc) == CT_LOST_peer || rc == CTRAN_ERR_REVOKED ? CTRAN_SUCCESS : rc;
 }
 
 struct ct_keyvals *ct_win_keyvals(struct ct_process *p)
@@ -197,6 +222,11 @@ static void on_fail(struct ct_ep *ep) CT_IN_DOMAIN
         ct_win_lock_fail(peer);
         ct_win_changed(win);
     }
+}
+
+void ct_win_revoke(struct ct_win *win)
+{
+    ct_win_changed(win);
 }
 
 /* ---- the process's part ---------------------------------------------------------------------- */

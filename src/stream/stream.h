@@ -238,6 +238,8 @@ bool ct_stream_in_group(void);
 
 /* Ends a communicator's stream-ordered work on all ranks, with this error. */
 void ct_stream_abort(struct ct_comm *comm, int error);
+/* The same inside the domain, where another thread may end the communicator meanwhile. */
+void ct_stream_revoke(struct ct_comm *comm, int error);
 /* The error by which it has ended; CTRAN_SUCCESS: it has not. Any thread. */
 int ct_stream_error(const struct ct_comm *comm);
 

@@ -25,6 +25,19 @@ enum {
     FORCE_NS = 2000000000, /* an operation that is let go by nobody else by then is by force */
 };
 
+void ct_stream_revoke(struct ct_comm *comm, int error)
+{
+    struct ct_streams *all = comm->p->streams;
+    if (all == NULL || comm->stream == NULL) {
+        return;
+    }
+    ct_lock_acquire(&all->lock); /* from which it is taken before it goes */
+    if (comm->stream != NULL) {
+        ct_stream_end_all(comm->stream, error);
+    }
+    ct_lock_release(&all->lock);
+}
+
 /* ---- letting go ------------------------------------------------------------------------------ */
 
 /* To no less than any stream waits for. */

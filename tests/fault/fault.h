@@ -18,7 +18,7 @@
 #include "../func/check.h"
 
 enum fault_how { FAULT_KILL, FAULT_SEGV, FAULT_EXIT };
-enum { FAULT_EXIT_STATUS = 3, FAULT_MOST_VICTIMS = 3 };
+enum { FAULT_EXIT_STATUS = 3, FAULT_MOST_VICTIMS = 7 };
 
 struct fault_victim {
     int            rank;

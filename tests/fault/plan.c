@@ -29,6 +29,13 @@ static int most_us(const struct fault_plan *plan)
     return fault_is_mode(plan, "init") ? 40000 : 30000;
 }
 
+/* Of `size` ranks one lives at least; where the ranks count on more, no more than three die. */
+static int most_victims(const struct fault_plan *plan, int size)
+{
+    enum { FEW = 3 };
+    return strncmp(plan->mode, "shrink-", 7) == 0 ? size - 1 : FEW;
+}
+
 void fault_draw(struct fault_plan *plan, const char *mode, int size)
 {
     uint64_t rng = rng_of(1);
@@ -36,7 +43,7 @@ void fault_draw(struct fault_plan *plan, const char *mode, int size)
     bool may_exit = fault_is_mode(plan, "traffic") || fault_is_mode(plan, "large") ||
                     fault_is_mode(plan, "coll") || fault_is_mode(plan, "icoll");
     bool together = rng_below(&rng, 3) == 0;
-    plan->nvictims = 1 + rng_below(&rng, FAULT_MOST_VICTIMS);
+    plan->nvictims = 1 + rng_below(&rng, most_victims(plan, size));
     for (int i = 0; i < plan->nvictims; i++) {
         struct fault_victim *v = &plan->victim[i];
         do {

@@ -160,6 +160,7 @@ func_tests = \
 	tests/func/initial.test \
 	tests/func/group.test \
 	tests/func/info.test \
+	tests/func/failures.test \
 	tests/func/inter.test \
 	tests/func/levels.test \
 	tests/func/select.test \
@@ -367,3 +368,7 @@ tests_func_win_LDADD = $(func_ldadd)
 tests_func_win_random_SOURCES = tests/func/win_random.c tests/func/win_types.c tests/func/win_types.h \
 	tests/func/device.h tests/func/device_mem.c $(func_check)
 tests_func_win_random_LDADD = $(func_ldadd)
+# Revocation, agreement and shrink where nobody dies.
+check_PROGRAMS += tests/func/failures
+tests_func_failures_SOURCES = tests/func/failures.c $(func_check)
+tests_func_failures_LDADD = $(func_ldadd)

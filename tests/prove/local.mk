@@ -16,3 +16,8 @@ tests_prove_test_costs_LDADD = libprove.la libctcore.la
 tests_prove_test_mutants_LDADD = libprove.la libctcore.la
 tests_prove_test_neighbour_LDADD = libctcore.la
 tests_prove_test_prove_LDADD = libprove.la libctcore.la
+
+# The model of agreement, for spin.
+dist_check_SCRIPTS += tests/prove/agree.test
+TESTS += tests/prove/agree.test
+EXTRA_DIST += tests/prove/agree.pml

@@ -299,6 +299,9 @@ uint32_t ct_run_take_number(const struct ct_run_args *args)
 
 int ct_run_complete(struct ct_run_args *args)
 {
+    if (CT_UNLIKELY(atomic_load_explicit(&args->ctx->revoked, memory_order_relaxed))) {
+        return CTRAN_ERR_REVOKED;
+    }
     args->env.n = args->ctx->n;
     args->env.me = args->ctx->me;
     args->env.levels = args->ctx->levels;

@@ -35,6 +35,7 @@ struct ct_run_ctx {
     bool                shm_tried; /* whether there is one has been found out, on all ranks alike */
     struct ct_levels   *levels;    /* as ct_env wants them; the context's owner frees them */
     bool                levels_tried;
+    _Atomic bool        revoked; /* no plan starts any more */
     /* The endpoint of a rank; NULL when out of memory. */
     struct ct_ep *(*ep)(const struct ct_run_ctx *ctx, uint32_t rank);
 };
