@@ -16,7 +16,7 @@
 #include "trace/format.h"
 
 /* The most ranks that a job may have for a reader. */
-enum { CT_TRACE_RANKS = 1 << 24 };
+enum { CT_TRACE_RANKS = 1 << 20 };
 
 /* ---- making dumps ---------------------------------------------------------------------------- */
 
