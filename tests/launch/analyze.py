@@ -23,7 +23,8 @@ STATUS = {"rank-dead": 10, "rank-stopped": 11, "rank-did-not-call": 12, "mismatc
 def ask(job, *args):
     """The status and the report of a running job; None: its daemon is not there yet."""
     names = [n for n in os.listdir(job.tmp) if n.startswith("ctran-session")]
-    ids = {m[1] for p in job.processes() for m in [re.search(r"--job[ =](\w+)", command(p))] if m}
+    ids = {m[1] for p in job.processes() for m in [re.search(r"^ctrand --job (\w+)", command(p))]
+           if m}
     if not names or len(ids) != 1:
         return None
     dump = subprocess.run([CTRANRUN, "--trace-dump", ids.pop()], stdout=subprocess.PIPE,
@@ -110,6 +111,16 @@ if not QUICK:
     planted("operation", 2, "mismatch", only=False, options=MESSAGES,
             words=["1. mismatch: rank 2 calls ctran_barrier where others call ctran_allreduce"])
     planted("any", 3, "message-not-sent", words=["any rank with tag 9"])
+
+# The traces of several hosts, which are made up, as in nodes.py.
+with tempfile.TemporaryDirectory(prefix="ctran-test-") as folder:
+    agent = f"{folder}/agent"
+    with open(agent, "w") as f:
+        f.write('#!/bin/sh\nshift\nexec "$@"\n')
+    os.chmod(agent, 0o755)
+    hosts = ["--launch-agent", agent, "-H", "a:2,b:2,c:2"]
+    if "without libsodium" not in run(*hosts, "true")[2]:
+        planted("miss", 4, "rank-did-not-call", behind=5, options=hosts, words=["rank 4 (host c"])
 
 # A job that runs well has no verdict, and a job that is not there is told.
 got = run("--analyze", "abcdef")
