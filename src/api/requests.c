@@ -78,13 +78,15 @@ void ct_api_describe_request(const struct ct_request *base, const struct ct_comm
     }
 }
 
+/* The endpoint of a receive from any rank changes inside the domain: it is not looked at. */
 static void list_message(struct ct_blocked *b, const struct ct_request *base,
                          const struct ct_comm *comm)
 {
     const struct ct_p2p_req   *req = CT_CONTAINER_OF(base, struct ct_p2p_req, base);
+    const bool                 any = req->is_recv && req->key.src == CTRAN_ANY_SOURCE;
     const struct ct_trace_item item = {
         .kind = req->is_recv ? CT_TRACE_RECV : CT_TRACE_SEND,
-        .peer = req->ep != NULL ? (int32_t)req->ep->id : CT_TRACE_ANY_RANK,
+        .peer = !any && req->ep != NULL ? (int32_t)req->ep->id : CT_TRACE_ANY_RANK,
         .tag = req->key.tag == CTRAN_ANY_TAG ? -1 : req->key.tag,
         .bytes = req->area.len_bytes,
         .comm = comm->id,

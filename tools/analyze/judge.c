@@ -115,6 +115,24 @@ static const struct an_group *group_behind(const struct an_graph *g, uint32_t ra
     return oldest;
 }
 
+/* Whether some rank sends this one a message that it waits for from any rank. */
+static bool is_sent_one(const struct an_graph *g, uint32_t rank)
+{
+    const struct an_wait            *w;
+    const struct ct_trace_wait_item *recv, *send;
+    for (uint32_t i = 0; (recv = an_item(g->job, rank, i, &w)) != NULL; i++) {
+        for (uint32_t r = 0; r < g->job->size && recv->peer == CT_TRACE_ANY_RANK; r++) {
+            for (uint32_t k = 0; (send = an_item(g->job, r, k, &w)) != NULL; k++) {
+                if (send->kind == CT_TRACE_SEND && send->peer == (int32_t)rank &&
+                    send->comm == recv->comm && (recv->tag < 0 || recv->tag == send->tag)) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
 static enum an_kind kind_of_rank(const struct an_graph *g, uint32_t rank)
 {
     switch (g->job->ranks[rank].state) {
@@ -124,7 +142,7 @@ static enum an_kind kind_of_rank(const struct an_graph *g, uint32_t rank)
     case AN_STOPPED:
         return AN_STOPPED_RANK;
     case AN_RUNS:
-        return g->any[rank] ? AN_UNSENT : AN_MISSING;
+        return !g->any[rank] ? AN_MISSING : is_sent_one(g, rank) ? AN_STALLED : AN_UNSENT;
     default:
         return AN_MISSING;
     }
@@ -174,6 +192,8 @@ static void word_ranks(struct an_verdict *v, const struct an_graph *g)
         an_text_doing(&v->title, g->job, v->ranks[0]);
         if (v->kind == AN_UNSENT) {
             an_text_add(&v->title, ", and nobody sends one");
+        } else if (v->kind == AN_STALLED) {
+            an_text_add(&v->title, ", which another rank sends: data do not move");
         } else if (v->operation[0] != '\0') {
             an_text_add(&v->title, ", and holds up ");
             an_text_call(&v->title, g->job, v->operation, v->comm, v->number);
