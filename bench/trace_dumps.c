@@ -2,8 +2,8 @@
 /*
  * trace_dumps - dumps of a job that hangs, of as many ranks as one likes, for ctran_analyze. The
  * ranks stand in a cube. Each row of `tp` ranks has a communicator, as has each line of `pp` across
- * the rows, each line across both, and the job. Each rank has done its part of some rounds; one rank
- * has not come to its row's next call, and the others wait for it, directly or not.
+ * the rows, each line across both, and the job. Each rank has done its part of some rounds; one
+ * rank has not come to its row's next call, and the others wait for it, directly or not.
  *
  *   trace_dumps RANKS TP PP CULPRIT >FILE
  *   trace_dumps 98304 8 16 4711 | time ctran_analyze -

@@ -92,6 +92,19 @@ static const struct an_call *last_call(const struct an_job *job, const struct an
     return last;
 }
 
+/* The collective call that a rank is in; NULL: none that blocks. */
+static const struct an_call *call_now(const struct an_job *job, const struct an_rank *r)
+{
+    const struct an_call *now = NULL;
+    for (uint32_t i = 0; i < r->ncalls; i++) {
+        const struct an_call *c = &job->calls[r->first_call + i];
+        if (!c->over && (c->flags & CT_TRACE_BLOCKING) != 0) {
+            now = c;
+        }
+    }
+    return now;
+}
+
 static void text_wait_item(struct an_text *t, const struct ct_trace_wait_item *item)
 {
     static const char *const what[] = {"something", "a send to", "a message of", "a collective",
@@ -114,6 +127,7 @@ void an_text_doing(struct an_text *t, const struct an_job *job, uint32_t rank)
     const struct an_rank            *r = &job->ranks[rank];
     const struct an_wait            *w = NULL;
     const struct ct_trace_wait_item *item = an_item(job, rank, 0, &w);
+    const struct an_call            *now = call_now(job, r);
     if (r->state == AN_ENDED) {
         text_ended(t, r->detail);
     } else if (r->state == AN_STOPPED) {
@@ -127,6 +141,9 @@ void an_text_doing(struct an_text *t, const struct an_job *job, uint32_t rank)
     } else if (item != NULL) {
         an_text_add(t, "waits in %s for ", an_name(job, w->name));
         text_wait_item(t, item);
+    } else if (now != NULL) {
+        an_text_add(t, "is in ");
+        an_text_call(t, job, an_name(job, now->name), now->comm, now->number);
     } else if (r->nwaits > 0) {
         an_text_add(t, "waits in %s", an_name(job, job->waits[r->first_wait].name));
     } else {
