@@ -123,3 +123,11 @@ TESTS += bench/results.test
 EXTRA_DIST += bench/scale.jsonl bench/scale.svg bench/scale_plot
 # Holds ctran_sim against ctran_perf.
 EXTRA_DIST += bench/sim_perf bench/sim_allgather.svg bench/sim_allreduce.svg
+
+# Dumps of jobs of any size, for ctran_analyze; and what the trace costs a call.
+noinst_PROGRAMS += bench/trace_dumps bench/trace_cost
+bench_trace_dumps_SOURCES = bench/trace_dumps.c
+bench_trace_dumps_LDADD = libcttrace.la
+bench_trace_cost_SOURCES = bench/trace_cost.c
+bench_trace_cost_LDADD = libctran.la
+bench_trace_cost_LDFLAGS = -no-install

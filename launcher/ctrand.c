@@ -97,6 +97,12 @@ static void ctrand_on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in
     case CT_MSG_RANKS:
         ct_ranktable_take(&d->table, in);
         break;
+    case CT_MSG_TRACES_ASK:
+        ct_traces_take_ask(&d->desc, &d->procs, d->conn, in);
+        break;
+    case CT_MSG_TRACES:
+        ct_status_server_take_trace(d->status, in);
+        break;
     case CT_MSG_STDIN:
         if (in->left == 0) {
             ct_rankio_input_over(d->io);

@@ -136,6 +136,10 @@ static int ctranrun_do_action(struct ct_options *o)
         return 0;
     case CT_ACTION_STATUS:
         return ct_status_run(o->word);
+    case CT_ACTION_ANALYZE:
+        return ct_analyze_run(o->word);
+    case CT_ACTION_TRACE_DUMP:
+        return ct_trace_dump_run(o->word);
     case CT_ACTION_STORE_DUMP:
         return ct_store_dump_run(o->word);
     default:

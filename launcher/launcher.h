@@ -103,6 +103,8 @@ enum {
     CT_EVENTS_LOOK_MS = 10 * CT_PATIENCE,
     CT_EVENTS_LOOKS = 5,
 
+    CT_TRACE_MESSAGE_MAX = 128 << 10, /* a trace and what is around it, in bytes */
+
     CT_PROGRESS_AFTER_MS = 1000, /* a start that takes longer shows its progress on a terminal, */
     CT_PROGRESS_EACH_MS = 100,   /* so often */
 

@@ -18,7 +18,7 @@ noinst_LTLIBRARIES += libctlaunch.la
 libctlaunch_la_SOURCES = $(launcher_sources)
 libctlaunch_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) $(EVENT_CFLAGS) $(HWLOC_CFLAGS) \
 	$(PMIX_CFLAGS) -DCT_LIBEXECDIR='"$(libexecdir)"'
-launcher_libs = libctlaunch.la libctboot.la libcttopo.la libctbase.la $(EVENT_LIBS)
+launcher_libs = libctlaunch.la libcttrace.la libctboot.la libcttopo.la libctbase.la $(EVENT_LIBS)
 
 bin_PROGRAMS += ctranrun
 ctranrun_SOURCES = launcher/ctranrun.c

@@ -15,6 +15,7 @@ dist_man_MANS += \
 	man/ctran-shm.7 \
 	man/ctran-tcp.7 \
 	man/ctran-topology.7 \
+	man/ctran-trace.7 \
 	man/ctran-tuning.7 \
 	man/ctrancc.1 \
 	man/ctranrun.1 \

@@ -6,6 +6,7 @@ libctcore_la_CFLAGS = $(AM_CFLAGS) $(LTO_CFLAGS)
 libctcore_la_LIBADD = libctboot.la libcttopo.la libctbase.la $(PMIX_LIBS) $(HWLOC_LIBS) -lpthread
 
 # In the order of the floors.
+include src/trace/local.mk
 include src/coll/algo/local.mk
 include src/pmi/wire/local.mk
 include src/pmi/store/local.mk
@@ -42,7 +43,7 @@ install-exec-hook:
 	  $(OBJCOPY) -R '.gnu.lto_*' -R '.gnu.debuglto_*' $$a
 
 # The digest of all that decides what ranks say to each other; see base/version.h.
-digested = $(libctbase_la_SOURCES) $(libctboot_la_SOURCES) $(libcttopo_la_SOURCES) $(libctcore_la_SOURCES) $(libctkernels_la_SOURCES)
+digested = $(libctbase_la_SOURCES) $(libctboot_la_SOURCES) $(libcttopo_la_SOURCES) $(libctcore_la_SOURCES) $(libcttrace_la_SOURCES) $(libctkernels_la_SOURCES)
 digest.h: $(digested)
 	$(AM_V_GEN)(cd $(srcdir) && cat $(digested)) | sha256sum | \
 	  sed 's/^\(................\).*/#define CT_BUILD_DIGEST "\1"/' > $@.tmp && \

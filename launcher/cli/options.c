@@ -90,6 +90,8 @@ static const struct ct_option_row rows[] = {
      "[JOB]",
      ct_take_store_dump,
      "show what the store of your jobs, or of JOB, holds"},
+    {{"--analyze"}, "JOB", ct_take_analyze, "say which rank holds JOB up, where and why"},
+    {{"--trace-dump"}, "JOB", ct_take_trace_dump, "write the traces of JOB for ctran_analyze"},
     {{"--completion"}, "bash|zsh|fish", ct_take_completion, "print the completion for a shell"},
     {{"--version"}, NULL, ct_take_version, "print the version"},
     {{"-h", "--help"}, NULL, ct_take_help, "print this text"},
@@ -360,6 +362,23 @@ bool ct_options_check(struct ct_options *o)
            (!ct_jobdesc_wants_gpus(&o->desc) || check_gpus(&o->desc));
 }
 
+/* The option that asks a job; NULL: the action is none of these. */
+static const char *name_of_question(enum ct_action action)
+{
+    switch (action) {
+    case CT_ACTION_STATUS:
+        return "--status";
+    case CT_ACTION_STORE_DUMP:
+        return "--store-dump";
+    case CT_ACTION_ANALYZE:
+        return "--analyze";
+    case CT_ACTION_TRACE_DUMP:
+        return "--trace-dump";
+    default:
+        return NULL;
+    }
+}
+
 bool ct_options_parse(struct ct_options *o, int argc, char **argv)
 {
     int  at = 1;
@@ -369,10 +388,9 @@ bool ct_options_parse(struct ct_options *o, int argc, char **argv)
     do {
         ok = take_app(o, argc, argv, &at);
     } while (ok && o->action == CT_ACTION_RUN && at++ < argc);
-    if (ok && at < argc && (o->action == CT_ACTION_STATUS || o->action == CT_ACTION_STORE_DUMP)) {
+    if (ok && at < argc && name_of_question(o->action) != NULL) {
         ok = ct_options_complain("%s takes one job at most, \"%s\" was given",
-                                 o->action == CT_ACTION_STATUS ? "--status" : "--store-dump",
-                                 argv[at]);
+                                 name_of_question(o->action), argv[at]);
     }
     return ok;
 }

@@ -15,6 +15,8 @@ enum ct_action {
     CT_ACTION_VERSION,
     CT_ACTION_STATUS,
     CT_ACTION_STORE_DUMP,
+    CT_ACTION_ANALYZE,
+    CT_ACTION_TRACE_DUMP,
     CT_ACTION_COMPLETION
 };
 
@@ -22,7 +24,8 @@ enum ct_host_order { CT_ORDER_DEFAULT, CT_ORDER_GIVEN, CT_ORDER_TOPOLOGY };
 
 struct ct_options {
     enum ct_action action;
-    const char    *word; /* of STATUS and STORE_DUMP: a job or NULL; of COMPLETION: a shell */
+    const char    *word; /* of STATUS and STORE_DUMP: a job or NULL; ANALYZE, TRACE_DUMP: a
+                             job; of COMPLETION: a shell */
     struct ct_jobdesc
                 desc; /* without job, ways, and files of programs (ctranrun.c, hosts/layout.h) */
     char       *set;  /* --set: one NAME=VALUE a line; NULL for none */

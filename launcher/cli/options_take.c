@@ -527,6 +527,16 @@ bool ct_take_store_dump(struct ct_options *o, const char *opt, const char *value
     return option_take_job(o, opt, value, CT_ACTION_STORE_DUMP);
 }
 
+bool ct_take_analyze(struct ct_options *o, const char *opt, const char *value)
+{
+    return option_take_job(o, opt, value, CT_ACTION_ANALYZE);
+}
+
+bool ct_take_trace_dump(struct ct_options *o, const char *opt, const char *value)
+{
+    return option_take_job(o, opt, value, CT_ACTION_TRACE_DUMP);
+}
+
 bool ct_take_completion(struct ct_options *o, const char *opt, const char *value)
 {
     static const char *const shells[] = {"bash", "zsh", "fish", NULL};

@@ -37,6 +37,8 @@ bool ct_take_recovery(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_verbose(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_status(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_store_dump(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_analyze(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_trace_dump(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_completion(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_version(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_help(struct ct_options *o, const char *opt, const char *value);

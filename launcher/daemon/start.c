@@ -59,6 +59,16 @@ static void daemon_on_abort(void *arg, uint32_t rank, int status, const char *ms
     evbuffer_free(body);
 }
 
+/* "NAME=NAMESPACE|PATH" */
+static bool set_path(const struct ct_daemon *d, const char *name, const char *path, char ***env)
+{
+    char *text = NULL;
+    bool  ok = asprintf(&text, "%s=%s|%s", name, d->desc.nspace, path != NULL ? path : "") >= 0 &&
+              ct_strlist_set(env, text);
+    free(text);
+    return ok;
+}
+
 /* Sets the key and the address of the store. Values of a job around this one are replaced. A job
  * that another launcher starts inside this one has another name, and does not use them. */
 static bool set_secrets(const struct ct_daemon *d, char ***env)
@@ -68,11 +78,8 @@ static bool set_secrets(const struct ct_daemon *d, char ***env)
     const char *where = d->desc.store != NULL ? d->desc.store : "";
     snprintf(store, sizeof store, CT_ENV_STORE "=%s%s%s", where[0] != '\0' ? d->desc.nspace : "",
              where[0] != '\0' ? "|" : "", where);
-    char *status = NULL;
-    bool  ok = asprintf(&status, CT_ENV_STATUS "=%s|%s", d->desc.nspace,
-                       d->blocked != NULL ? d->blocked : "") >= 0 &&
-              ct_strlist_set(env, status);
-    free(status);
+    bool ok =
+        set_path(d, CT_ENV_STATUS, d->blocked, env) && set_path(d, CT_ENV_TRACE, d->traces, env);
     return ok && ct_strlist_set(env, store) && (d->desc.key[0] == '\0' || ct_strlist_set(env, key));
 }
 
@@ -270,6 +277,19 @@ static void open_blockfile(struct ct_daemon *d)
     }
 }
 
+/* Without this memory each rank keeps its trace for itself. */
+static void open_tracefile(struct ct_daemon *d)
+{
+    char path[64], why[256];
+    d->procs.trace_fd = ct_tracefile_create(d->procs.n, path, sizeof path);
+    d->traces = d->procs.trace_fd >= 0 ? strdup(path) : NULL;
+    if (d->traces == NULL) {
+        snprintf(why, sizeof why, "warning: ctranrun --analyze will not find this job's traces: %s",
+                 strerror(errno));
+        send_text(d, CT_MSG_WARNING, why);
+    }
+}
+
 static void start_server(struct ct_daemon *d)
 {
     const struct ct_jobdesc *j = &d->desc;
@@ -283,6 +303,7 @@ static void start_server(struct ct_daemon *d)
         daemon_refuse(d, CT_EXIT_INTERNAL, why);
     }
     open_blockfile(d);
+    open_tracefile(d);
     d->io = ct_rankio_create(d->base, d->conn, j, ct_daemon_on_drained, d);
     d->in = ct_rankin_create(d->base, d->conn, j);
     if (d->io == NULL || d->in == NULL) {
@@ -293,7 +314,8 @@ static void start_server(struct ct_daemon *d)
     if (!ct_ranktable_init(&d->table, d->base, j, &d->procs, d->conn)) {
         daemon_refuse(d, CT_EXIT_INTERNAL, "cannot prepare the table of ranks: out of memory");
     }
-    if (ct_status_server_create(d->base, &d->session, j, &d->procs, &d->table) == NULL) {
+    d->status = ct_status_server_create(d->base, &d->session, j, &d->procs, &d->table, d->conn);
+    if (d->status == NULL) {
         snprintf(why, sizeof why, "warning: ctranrun --status will not find this job: %s",
                  strerror(errno));
         send_text(d, CT_MSG_WARNING, why);

@@ -25,6 +25,8 @@ struct ct_daemon {
     struct ct_procs     procs;
     struct ct_ranktable table;
     char *blocked; /* the file of waiting ranks (status/blockfile.h); NULL: there is none */
+    struct ct_status_server *status; /* NULL: --status does not find this job */
+    char *traces; /* the name of the memory for traces (status/tracefile.h); NULL: there is none */
     struct ct_places  places;
     struct ct_gpus    gpus;
     struct ct_rankio *io;

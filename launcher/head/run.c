@@ -98,6 +98,9 @@ static void head_on_up(void *arg, enum ct_msg_type type, const void *data, size_
     case CT_MSG_EVENT_TAKEN:
         ct_head_take_events_taken(h, in);
         break;
+    case CT_MSG_TRACES_ASK:
+        ct_router_down(&h->router, type, in);
+        break;
     case CT_MSG_RANKS_ASK:
         ct_head_take_ranks_ask(h, in);
         break;

@@ -55,6 +55,9 @@ static size_t limit_of(uint32_t type)
         return CT_EVENT_MAX + 20;
     case CT_MSG_RANKS:
         return 12 + 36 * CT_MAX_RANKS; /* all of them on one node */
+    case CT_MSG_TRACE:
+    case CT_MSG_TRACES:
+        return CT_TRACE_MESSAGE_MAX;
     case CT_MSG_OUT:
     case CT_MSG_STDIN:
         return 2 * CT_LINE_MAX + 12;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* The first word of each message, and the version of the header and of all payloads. */
-enum { CT_PROTO_MAGIC = 0x52544331 /* "1CTR" */, CT_PROTO_VERSION = 10 };
+enum { CT_PROTO_MAGIC = 0x52544331 /* "1CTR" */, CT_PROTO_VERSION = 11 };
 
 enum ct_msg_type {
     /* Messages that go up. */
@@ -68,6 +68,11 @@ enum ct_msg_type {
                            resident, text host, text program */
     CT_MSG_STATUS_MISSING, /* text host that does not answer */
 
+    /* Messages between ctranrun --analyze and a daemon. The answer is that to STATUS_ASK 1, then
+     * the traces, then DONE. */
+    CT_MSG_ANALYZE_ASK, /* u32 0 */
+    CT_MSG_TRACE,       /* u32 rank, bytes: a dump (src/trace/format.h) */
+
     /* Messages between ctranrun --store-dump and a daemon. The answer ends with DONE. */
     CT_MSG_STORE_ASK,   /* u32 0 */
     CT_MSG_STORE_WHERE, /* text key of the job, text address of the first server (""), u32 hosts (0:
@@ -93,6 +98,11 @@ enum ct_msg_type {
     CT_MSG_RANKS_ASK,    /* by way of the head to all nodes: u32 from node, u32 request: what do the
                          ranks do? */
     CT_MSG_RANKS, /* u32 to node, u32 request, u32 from node, its ranks; status/ranktable.h */
+
+    CT_MSG_TRACES_ASK, /* by way of the head to all nodes: u32 from node, u32 request: the traces of
+                          the ranks */
+    CT_MSG_TRACES, /* u32 to node, u32 request, u32 from node, u32 rank (UINT32_MAX: there are no
+                      more), bytes: a dump */
 
     /* Messages that go both ways. */
     CT_MSG_FAMILY,      /* between the heads of jobs of a family */

@@ -26,8 +26,11 @@
 
 int ct_procs_init(struct ct_procs *p, uint32_t n, const uint32_t *ranks, char *why, size_t cap)
 {
-    *p = (struct ct_procs){
-        .n = n, .ranks = ranks, .death_fd = epoll_create1(EPOLL_CLOEXEC), .blocked_fd = -1};
+    *p = (struct ct_procs){.n = n,
+                           .ranks = ranks,
+                           .death_fd = epoll_create1(EPOLL_CLOEXEC),
+                           .blocked_fd = -1,
+                           .trace_fd = -1};
     p->all = calloc(n, sizeof *p->all);
     if (p->all == NULL || p->death_fd < 0 || getrlimit(RLIMIT_NOFILE, &p->nofile) != 0) {
         snprintf(why, cap, "cannot prepare %u ranks: %s", n, strerror(errno));
@@ -49,11 +52,14 @@ void ct_procs_fini(struct ct_procs *p)
     if (p->death_fd >= 0) {
         close(p->death_fd);
     }
+    if (p->trace_fd >= 0) {
+        close(p->trace_fd);
+    }
     if (p->blocked_fd >= 0) {
         close(p->blocked_fd);
     }
     free(p->all);
-    *p = (struct ct_procs){.death_fd = -1, .blocked_fd = -1};
+    *p = (struct ct_procs){.death_fd = -1, .blocked_fd = -1, .trace_fd = -1};
 }
 
 /* ---- start ----------------------------------------------------------------------------------- */

@@ -29,6 +29,7 @@ struct ct_procs {
     int             death_fd; /* an epoll set of the pid_fds, which yields them in order of death */
     struct rlimit   nofile;   /* the limit of descriptors for the ranks */
     int             blocked_fd; /* tells in which calls ranks wait (status/blockfile.h); -1: none */
+    int             trace_fd;   /* has the traces of the ranks (status/tracefile.h); -1: none */
 };
 
 /* Makes room for n ranks. The ranks get the limit of descriptors that this process has now.

@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "launcher/launcher.h"
 #include "launcher/msg/msg.h"
+#include "launcher/status/traces.h"
 
 enum { MOST_CLIENTS = 8, REST_MS = 50 };
 
@@ -21,7 +22,8 @@ struct client {
     struct ct_conn          *conn; /* NULL: the place is free */
     struct event            *end;  /* its time, or the moment to let it go */
     struct ct_ranktable_ask  ask;
-    bool                     asked;
+    bool                     asked, traces;
+    uint32_t                 request, waits; /* of traces; nodes whose traces are not all there */
 };
 
 struct ct_status_server {
@@ -30,6 +32,8 @@ struct ct_status_server {
     const struct ct_jobdesc *desc;
     const struct ct_procs   *procs;
     struct ct_ranktable     *table;
+    struct ct_conn          *parent;
+    uint32_t                 requests;       /* for traces, so far */
     bool                     is_beside_head; /* the parent is ctranrun, and no router process */
     uint64_t                 t0;
     struct client            clients[MOST_CLIENTS];
@@ -94,6 +98,63 @@ static void send_end(struct client *c)
     ct_conn_when_sent(c->conn, let_go);
 }
 
+static void send_trace(struct client *c, uint32_t rank, const void *dump, size_t len)
+{
+    struct evbuffer *body = evbuffer_new();
+    ct_pack_u32(body, rank);
+    ct_pack_bytes(body, dump, len);
+    ct_conn_send(c->conn, CT_MSG_TRACE, body);
+    evbuffer_free(body);
+}
+
+static void on_own_trace(void *arg, uint32_t rank, const void *dump, size_t len)
+{
+    send_trace(arg, rank, dump, len);
+}
+
+/* Sends the traces of this node, and asks the nodes where ranks are left for theirs. */
+static void gather_traces(struct client *c, const struct ct_ranktable *t)
+{
+    struct ct_status_server *s = c->s;
+    const struct ct_jobdesc *d = s->desc;
+    ct_traces_each(d, s->procs, on_own_trace, c);
+    for (uint32_t node = 0; node < d->nnodes; node++) {
+        const uint32_t *ranks = ct_jobdesc_ranks_of(d, node);
+        bool            lives = false;
+        for (uint32_t i = 0; i < d->nodes[node].ranks; i++) {
+            lives |= !t->ranks[ranks[i]].ended;
+        }
+        c->waits += node != d->me && t->answered[node] && lives;
+    }
+    if (c->waits > 0) {
+        c->request = ++s->requests;
+        ct_traces_ask(d, s->parent, c->request);
+    } else {
+        send_end(c);
+    }
+}
+
+void ct_status_server_take_trace(struct ct_status_server *s, struct ct_unpack *in)
+{
+    (void)ct_unpack_u32(in); /* this node */
+    const uint32_t request = ct_unpack_u32(in), node = ct_unpack_u32(in), rank = ct_unpack_u32(in);
+    size_t         len = 0;
+    const void    *dump = ct_unpack_bytes(in, &len);
+    if (s == NULL || in->bad || node >= s->desc->nnodes) {
+        return;
+    }
+    for (struct client *c = s->clients; c < s->clients + MOST_CLIENTS; c++) {
+        if (c->conn == NULL || c->waits == 0 || c->request != request) {
+            continue; /* it has gone */
+        }
+        if (rank != UINT32_MAX) {
+            send_trace(c, rank, dump, len);
+        } else if (--c->waits == 0) {
+            send_end(c);
+        }
+    }
+}
+
 static void status_server_on_table(struct ct_ranktable_ask *ask, const struct ct_ranktable *t)
 {
     struct client           *c = CT_CONTAINER_OF(ask, struct client, ask);
@@ -117,7 +178,11 @@ static void status_server_on_table(struct ct_ranktable_ask *ask, const struct ct
             send_missing(c, d->nodes[i].host);
         }
     }
-    send_end(c);
+    if (c->traces) {
+        gather_traces(c, t);
+    } else {
+        send_end(c);
+    }
 }
 
 /* ---- clients --------------------------------------------------------------------------------- */
@@ -160,14 +225,16 @@ static void status_server_on_msg(void *arg, enum ct_msg_type type, struct ct_unp
 {
     struct client *c = arg;
     uint32_t       with_ranks = ct_unpack_u32(in);
-    if ((type != CT_MSG_STATUS_ASK && type != CT_MSG_STORE_ASK) || in->bad || c->asked) {
+    if ((type != CT_MSG_STATUS_ASK && type != CT_MSG_STORE_ASK && type != CT_MSG_ANALYZE_ASK) ||
+        in->bad || c->asked) {
         in->bad = true;
         return;
     }
     c->asked = true;
+    c->traces = type == CT_MSG_ANALYZE_ASK;
     if (type == CT_MSG_STORE_ASK) {
         send_store(c);
-    } else if (with_ranks != 0) {
+    } else if (with_ranks != 0 || c->traces) {
         ct_ranktable_ask(c->s->table, &c->ask);
     } else {
         status_server_send_job(c, c->s->procs->n, c->s->procs->started - c->s->procs->ended);
@@ -252,7 +319,7 @@ struct ct_status_server *ct_status_server_create(struct event_base       *base,
                                                  const struct ct_session *session,
                                                  const struct ct_jobdesc *d,
                                                  const struct ct_procs   *procs,
-                                                 struct ct_ranktable     *table)
+                                                 struct ct_ranktable *table, struct ct_conn *conn)
 {
     struct ct_status_server *s = calloc(1, sizeof *s);
     int                      fd = s != NULL ? ct_session_listen(session->lock_fd) : -1;
@@ -264,6 +331,7 @@ struct ct_status_server *ct_status_server_create(struct event_base       *base,
                                    .desc = d,
                                    .procs = procs,
                                    .table = table,
+                                   .parent = conn,
                                    .is_beside_head = !is_parent_router(),
                                    .t0 = ct_clock_ns()};
     s->readable = event_new(base, fd, EV_READ | EV_PERSIST, status_server_on_readable, s);

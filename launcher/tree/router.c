@@ -98,6 +98,7 @@ static void router_take(struct ct_router_child *c, enum ct_msg_type type, struct
     case CT_MSG_MODEX_ASK:
     case CT_MSG_MODEX_DATA:
     case CT_MSG_RANKS:
+    case CT_MSG_TRACES:
         router_pass_on(h, type, in);
         break;
     case CT_MSG_EVENT_TAKEN:
@@ -194,6 +195,7 @@ void ct_router_down(struct ct_router *h, enum ct_msg_type type, struct ct_unpack
     case CT_MSG_FAMILY_JOB:
     case CT_MSG_FAMILY_GONE:
     case CT_MSG_RANKS_ASK:
+    case CT_MSG_TRACES_ASK:
         router_broadcast(h, type, in);
         break;
     case CT_MSG_EVENT:
@@ -219,6 +221,7 @@ void ct_router_down(struct ct_router *h, enum ct_msg_type type, struct ct_unpack
     case CT_MSG_FAMILY_FETCH:
     case CT_MSG_FAMILY_DATA:
     case CT_MSG_RANKS:
+    case CT_MSG_TRACES:
         router_pass_on(h, type, in);
         break;
     default:

@@ -83,13 +83,33 @@ _Noreturn void ct_api_die(struct ct_process *p, int status, const char *text);
 static inline void ct_api_block(struct ct_blocked *b, const char *call, const struct ct_comm *comm,
                                 int peer, int tag)
 {
-    ct_blocked_begin(b, call, comm->id, peer == CTRAN_ANY_SOURCE ? CT_BLOCKED_ANY : peer,
+    ct_blocked_begin(b, comm->p->trace, call, comm->id,
+                     peer == CTRAN_ANY_SOURCE ? CT_BLOCKED_ANY : peer,
                      tag == CTRAN_ANY_TAG ? CT_BLOCKED_ANY : tag);
 }
+/* A collective call in the trace; what it is given is known on all ranks alike. NULL: it is not
+ * recorded. trace.c */
+struct ct_trace_call *ct_api_trace_begin(struct ct_comm *comm, const struct ct_trace_what *what);
+static inline struct ct_trace_call *ct_api_trace(struct ct_comm             *comm,
+                                                 const struct ct_trace_what *what)
+{
+    return comm->p->trace != NULL ? ct_api_trace_begin(comm, what) : NULL;
+}
+/* A call that waits for all members of a communicator and is no collective of MPI's chapter 6. */
+struct ct_api_meeting {
+    struct ct_blocked     b;
+    struct ct_process    *p;
+    struct ct_trace_call *trace;
+};
+void ct_api_meet(struct ct_api_meeting *m, const char *call, struct ct_comm *comm);
+void ct_api_met(struct ct_api_meeting *m, int rc);
+/* A request that is pending, for the list of what a wait waits for. */
+void ct_api_list_request(struct ct_blocked *b, const struct ct_request *base,
+                         const struct ct_comm *comm);
 /* Peer and tag of a request that is not done, if it is a send or a receive. */
 void ct_api_describe_request(const struct ct_request *base, const struct ct_comm *comm, int *peer,
                              int *tag);
-/* Waits for the request of a call, which is described if it is not over yet. */
+/* Waits for a send or receive of a call, which is described if it is not over yet. */
 int ct_api_wait(const char *call, const struct ct_comm *comm, int peer, int tag,
                 struct ct_request *req);
 

@@ -73,10 +73,10 @@ int ctran_cart_create(ctran_comm_t comm_old, int ndims, const int dims[], const 
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    struct ct_blocked b;
-    ct_api_block(&b, call, comm, CT_BLOCKED_NONE, CT_BLOCKED_NONE);
+    struct ct_api_meeting m;
+    ct_api_meet(&m, call, comm);
     rc = ct_comm_cart(comm, ndims, dims, periods, reorder != 0, &made);
-    ct_blocked_end(&b);
+    ct_api_met(&m, rc);
     return ct_api_give_comm(comm, rc, made, call, comm_cart);
 }
 
@@ -95,10 +95,10 @@ int ctran_cart_map(ctran_comm_t handle, int ndims, const int dims[], const int p
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    struct ct_blocked b;
-    ct_api_block(&b, call, comm, CT_BLOCKED_NONE, CT_BLOCKED_NONE);
+    struct ct_api_meeting m;
+    ct_api_meet(&m, call, comm);
     rc = ct_comm_cart_map(comm, false, ndims, dims, periods, newrank);
-    ct_blocked_end(&b);
+    ct_api_met(&m, rc);
     return rc == CTRAN_SUCCESS ? rc
                                : ct_api_raise(comm, rc, call, "for a grid of %d dimensions", ndims);
 }
@@ -247,9 +247,9 @@ int ctran_cart_sub(ctran_comm_t handle, const int remain_dims[], ctran_comm_t *n
     if (cart->ndims > 0 && remain_dims == NULL) {
         return ct_api_raise(comm, CTRAN_ERR_ARG, call, "remain_dims is NULL");
     }
-    struct ct_blocked b;
-    ct_api_block(&b, call, comm, CT_BLOCKED_NONE, CT_BLOCKED_NONE);
+    struct ct_api_meeting m;
+    ct_api_meet(&m, call, comm);
     rc = ct_comm_cart_sub(comm, remain_dims, &made);
-    ct_blocked_end(&b);
+    ct_api_met(&m, rc);
     return ct_api_give_comm(comm, rc, made, call, newcomm);
 }

@@ -45,6 +45,31 @@ int ct_call_check_intra(const struct ct_call *how, struct ct_comm **comm)
     return rc == CTRAN_SUCCESS ? check_request(how, *comm) : rc;
 }
 
+/* ---- the trace ------------------------------------------------------------------------------- */
+
+/* A call that has been described begins. */
+static inline void trace(struct ct_described *d, uint32_t flags)
+{
+    static const uint32_t rooted = CT_BCAST | CT_REDUCE | CT_GATHER | CT_SCATTER;
+    const struct ct_coll *c = &d->coll;
+    if (d->comm->p->trace != NULL) {
+        const bool has_plan = c->kind != 0 && c->post == NULL;
+        const bool has_bytes = c->post == NULL && (c->kind == 0 || c->bytes != CT_BYTES_UNKNOWN);
+        const struct ct_trace_what what = {
+            .name = d->call,
+            .type = d->types[0] != NULL ? d->types[0]->name : NULL,
+            .op = d->op != NULL ? d->op->name : NULL,
+            .bytes = !has_bytes     ? CT_TRACE_UNKNOWN
+                     : c->kind != 0 ? c->bytes
+                                    : 0,
+            .root =
+                has_plan && (c->kind & rooted) != 0 ? (int32_t)c->args.env.root : CT_TRACE_NO_RANK,
+            .flags = flags,
+        };
+        d->coll.trace = ct_api_trace_begin(d->comm, &what);
+    }
+}
+
 /* ---- a request ------------------------------------------------------------------------------- */
 
 static void hold(const struct ct_described *d)
@@ -107,6 +132,7 @@ static bool step(struct ct_process *p, struct ct_task *task)
     if (!ct_coll_step(&d->coll)) {
         return false;
     }
+    ct_trace_end(p, d->coll.trace, d->coll.rc, true);
     const int closed = d->ops->close(d, d->coll.rc == CTRAN_SUCCESS);
     ct_domain_enter(p);
     r->base.error = d->coll.rc != CTRAN_SUCCESS ? d->coll.rc : closed;
@@ -128,6 +154,7 @@ static int begin(struct ct_process *p, struct request *r)
         d->comm->remote_seq = remote_seq;
     }
     if (rc == CTRAN_SUCCESS) {
+        trace(d, r->number != 0 ? CT_TRACE_PERSISTENT : 0);
         r->base.error = CTRAN_SUCCESS;
         r->base.waiter = NULL;
         r->base.inactive = false;
@@ -176,9 +203,11 @@ static int run(struct ct_described *d)
     int rc = d->ops->open(d);
     if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
         struct ct_blocked b;
+        trace(d, CT_TRACE_BLOCKING);
         ct_api_block(&b, d->call, d->comm, CT_BLOCKED_NONE, CT_BLOCKED_NONE);
         rc = ct_coll_run(&d->coll);
         ct_blocked_end(&b);
+        ct_trace_end(d->comm->p, d->coll.trace, rc, ct_blocked_lasted(&b));
         const int closed = d->ops->close(d, rc == CTRAN_SUCCESS);
         rc = rc != CTRAN_SUCCESS ? rc : closed;
     }

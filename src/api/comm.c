@@ -70,10 +70,10 @@ int ctran_comm_dup(ctran_comm_t handle, ctran_comm_t *newcomm)
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    struct ct_blocked b;
-    ct_api_block(&b, call, comm, CT_BLOCKED_NONE, CT_BLOCKED_NONE);
+    struct ct_api_meeting m;
+    ct_api_meet(&m, call, comm);
     rc = ct_comm_dup(comm, &made);
-    ct_blocked_end(&b);
+    ct_api_met(&m, rc);
     if (rc == CTRAN_SUCCESS) {
         *newcomm = ct_comm_handle(made);
     }
@@ -125,10 +125,10 @@ int ctran_comm_split(ctran_comm_t handle, int color, int key, ctran_comm_t *newc
         return ct_api_raise(comm, CTRAN_ERR_ARG, call,
                             "color is %d, must be >= 0 or CTRAN_UNDEFINED", color);
     }
-    struct ct_blocked b;
-    ct_api_block(&b, call, comm, CT_BLOCKED_NONE, CT_BLOCKED_NONE);
+    struct ct_api_meeting m;
+    ct_api_meet(&m, call, comm);
     rc = ct_comm_split(comm, color, key, &made);
-    ct_blocked_end(&b);
+    ct_api_met(&m, rc);
     if (rc == CTRAN_SUCCESS) {
         *newcomm = made != NULL ? ct_comm_handle(made) : CTRAN_COMM_NULL;
     }

@@ -40,10 +40,10 @@ int ctran_comm_create(ctran_comm_t handle, ctran_group_t members, ctran_comm_t *
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    struct ct_blocked b;
-    ct_api_block(&b, call, comm, CT_BLOCKED_NONE, CT_BLOCKED_NONE);
+    struct ct_api_meeting m;
+    ct_api_meet(&m, call, comm);
     rc = ct_comm_create(comm, group, &made);
-    ct_blocked_end(&b);
+    ct_api_met(&m, rc);
     return ct_api_give_comm(comm, rc, made, call, newcomm);
 }
 
@@ -133,11 +133,11 @@ int ctran_comm_split_type(ctran_comm_t handle, int split_type, int key, ctran_in
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    int               kind;
-    struct ct_blocked b;
-    ct_api_block(&b, call, comm, CT_BLOCKED_NONE, CT_BLOCKED_NONE);
+    int                   kind;
+    struct ct_api_meeting m;
+    ct_api_meet(&m, call, comm);
     rc = ct_comm_split_hardware(comm, split_by(comm->p, split_type, info), key, &kind, &made);
-    ct_blocked_end(&b);
+    ct_api_met(&m, rc);
     rc = rc == CTRAN_SUCCESS ? ct_api_take_hints(&made, info) : rc;
     if (rc == CTRAN_SUCCESS && made != NULL) {
         if (split_type == CTRAN_COMM_TYPE_HW_UNGUIDED) {

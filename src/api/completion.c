@@ -142,11 +142,23 @@ static void fill(struct ct_blocked *base)
     }
 }
 
+/* All that is not done. */
+static void list(struct ct_blocked *base)
+{
+    const struct batch *b = CT_CONTAINER_OF(base, struct blocked, base)->batch;
+    for (int i = b->over; i < b->count; i++) {
+        if (is_active(b, i) && !ct_request_is_done(b->requests[i])) {
+            ct_api_list_request(base, b->requests[i], owner(b, i));
+        }
+    }
+}
+
 static void block(struct blocked *x, const struct batch *b)
 {
     x->batch = b;
     ct_api_block(&x->base, b->call, ct_comm_self(b->p), CT_BLOCKED_NONE, CT_BLOCKED_NONE);
     x->base.fill = fill;
+    x->base.list = list;
 }
 
 static void wait_for_all(struct batch *b)

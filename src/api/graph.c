@@ -67,10 +67,10 @@ int ctran_graph_create(ctran_comm_t comm_old, int nnodes, const int index[], con
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    struct ct_blocked b;
-    ct_api_block(&b, call, comm, CT_BLOCKED_NONE, CT_BLOCKED_NONE);
+    struct ct_api_meeting m;
+    ct_api_meet(&m, call, comm);
     rc = ct_comm_graph(comm, nnodes, index, edges, reorder != 0, &made);
-    ct_blocked_end(&b);
+    ct_api_met(&m, rc);
     return ct_api_give_comm(comm, rc, made, call, comm_graph);
 }
 
@@ -89,10 +89,10 @@ int ctran_graph_map(ctran_comm_t handle, int nnodes, const int index[], const in
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    struct ct_blocked b;
-    ct_api_block(&b, call, comm, CT_BLOCKED_NONE, CT_BLOCKED_NONE);
+    struct ct_api_meeting m;
+    ct_api_meet(&m, call, comm);
     rc = ct_comm_graph_map(comm, false, nnodes, index, edges, newrank);
-    ct_blocked_end(&b);
+    ct_api_met(&m, rc);
     return rc == CTRAN_SUCCESS ? rc
                                : ct_api_raise(comm, rc, call, "for a graph of %d nodes", nnodes);
 }
@@ -329,11 +329,11 @@ int ctran_dist_graph_create(ctran_comm_t comm_old, int n, const int sources[], c
     if (list == NULL) {
         return ct_api_raise(comm, CTRAN_ERR_NO_MEM, call, "for %d edges", edges);
     }
-    struct ct_blocked b;
-    ct_api_block(&b, call, comm, CT_BLOCKED_NONE, CT_BLOCKED_NONE);
+    struct ct_api_meeting m;
+    ct_api_meet(&m, call, comm);
     rc = ct_comm_dist_graph_from(comm, list, (size_t)edges, weights != CTRAN_UNWEIGHTED,
                                  reorder != 0, &made);
-    ct_blocked_end(&b);
+    ct_api_met(&m, rc);
     free(list);
     return ct_api_give_comm(comm, rc, made, call, comm_dist_graph);
 }

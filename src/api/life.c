@@ -20,6 +20,7 @@
 #include "rma/rma.h"
 #include "stream/stream.h"
 #include "topo/topo.h"
+#include "trace/trace.h"
 
 static struct ct_process process = {.log = {CT_LOG_WARN, STDERR_FILENO, "ctran"},
                                     .codes = CT_CODES_INIT,
@@ -101,6 +102,7 @@ static __attribute__((constructor)) void watch_forks(void)
 static void leave(struct ct_process *p)
 {
     ct_blocked_close();
+    ct_trace_close(p);
     ct_ft_fini(p);
     ct_p2p_fini(p);
     ct_ep_fini(p);
@@ -140,6 +142,19 @@ static int start_log(struct ct_process *p)
     return ct_log_open(&p->log, p->cfg.log_file, p->job->host, (int)p->job->rank, p->job->id);
 }
 
+static int open_trace(struct ct_process *p)
+{
+    const struct ct_trace_identity who = {
+        .job = p->job->id,
+        .host = p->job->host,
+        .rank = p->job->rank,
+        .size = p->job->size,
+        .path = ct_job_told(CT_ENV_TRACE),
+        .slot = p->job->local_index,
+    };
+    return ct_trace_open(p, &who);
+}
+
 typedef int floor_init(struct ct_process *p);
 
 static int init_floors(struct ct_process *p, floor_init *const floors[], size_t n)
@@ -174,6 +189,11 @@ static int join(struct ct_process *p)
         return rc;
     }
     ct_job_open_status(p->job);
+    rc = open_trace(p);
+    if (rc != CTRAN_SUCCESS) {
+        leave(p);
+        return rc;
+    }
     life.joined = true;
     life.pid = getpid();
     pthread_once(&once, watch_end);
@@ -289,6 +309,7 @@ _Noreturn void ct_api_die(struct ct_process *p, int status, const char *text)
 {
     int code = (status & 0xff) != 0 ? status & 0xff : 1;
     fflush(NULL);
+    ct_trace_dump(p, text);
     if (p->job != NULL) {
         p->job->ops->abort(p->job, code, text);
     }

@@ -1,6 +1,6 @@
 # api: the entry points.
 libctcore_la_SOURCES += \
-	src/api/alltoallw.c \
+	src/api/alltoallw.c src/api/trace.c \
 	src/api/api.h \
 	src/api/attr.c \
 	src/api/buffer.c \

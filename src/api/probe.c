@@ -20,14 +20,33 @@ static int check(const char *call, int source, int tag, ctran_comm_t handle, str
     return rc == CTRAN_SUCCESS ? ct_check_key(call, source, tag, true, t) : rc;
 }
 
+/* A probe that lasts waits as a receive does. */
+struct blocked_probe {
+    struct ct_blocked         base;
+    const struct ct_transfer *transfer;
+};
+
+static void list_probe(struct ct_blocked *base)
+{
+    const struct ct_transfer  *t = CT_CONTAINER_OF(base, struct blocked_probe, base)->transfer;
+    const struct ct_trace_item item = {
+        .kind = CT_TRACE_RECV,
+        .peer = t->ep != NULL ? (int32_t)t->ep->id : CT_TRACE_ANY_RANK,
+        .tag = t->key.tag == CTRAN_ANY_TAG ? -1 : t->key.tag,
+        .comm = t->comm->id,
+    };
+    ct_blocked_item(base, &item);
+}
+
 /* A blocking probe. */
 static int wait_for_message(const char *call, const struct ct_transfer *t, int source, int tag,
                             struct ct_request *what, struct ct_unexpected **taken)
 {
-    struct ct_blocked b;
-    ct_api_block(&b, call, t->comm, source, tag);
+    struct blocked_probe b = {.transfer = t};
+    ct_api_block(&b.base, call, t->comm, source, tag);
+    b.base.list = list_probe;
     int rc = ct_p2p_probe(t->comm->p, t->ep, &t->key, what, taken);
-    ct_blocked_end(&b);
+    ct_blocked_end(&b.base);
     return rc;
 }
 

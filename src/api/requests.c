@@ -2,6 +2,7 @@
 /* Requests as the user's handles: how they come, what they report, and how they go. */
 #define CT_FOLDER "api"
 #include "api/api.h"
+#include "api/coll_call.h"
 
 void ct_api_status(ctran_status_t *status, const struct ct_request *req)
 {
@@ -77,16 +78,62 @@ void ct_api_describe_request(const struct ct_request *base, const struct ct_comm
     }
 }
 
+/* The endpoint of a receive from any rank changes inside the domain: it is not looked at. */
+static void list_message(struct ct_blocked *b, const struct ct_request *base,
+                         const struct ct_comm *comm)
+{
+    const struct ct_p2p_req   *req = CT_CONTAINER_OF(base, struct ct_p2p_req, base);
+    const bool                 any = req->is_recv && req->key.src == CTRAN_ANY_SOURCE;
+    const struct ct_trace_item item = {
+        .kind = req->is_recv ? CT_TRACE_RECV : CT_TRACE_SEND,
+        .peer = !any && req->ep != NULL ? (int32_t)req->ep->id : CT_TRACE_ANY_RANK,
+        .tag = req->key.tag == CTRAN_ANY_TAG ? -1 : req->key.tag,
+        .bytes = req->area.len_bytes,
+        .comm = comm->id,
+    };
+    ct_blocked_item(b, &item);
+}
+
+void ct_api_list_request(struct ct_blocked *b, const struct ct_request *base,
+                         const struct ct_comm *comm)
+{
+    const struct ct_trace_item item = {
+        .kind = ct_call_is_bound(base) ? CT_TRACE_COLLECTIVE : CT_TRACE_OTHER,
+        .peer = CT_TRACE_NO_RANK,
+        .tag = -1,
+        .comm = comm->id,
+    };
+    if (base->cancel == ct_p2p_req_cancel) { /* of sends and receives alone */
+        list_message(b, base, comm);
+    } else {
+        ct_blocked_item(b, &item);
+    }
+}
+
+/* A wait for one send or receive, as it is described once it lasts. */
+struct blocked_request {
+    struct ct_blocked        base;
+    const struct ct_request *request;
+    const struct ct_comm    *comm;
+};
+
+static void list_one(struct ct_blocked *base)
+{
+    const struct blocked_request *b = CT_CONTAINER_OF(base, struct blocked_request, base);
+    list_message(base, b->request, b->comm);
+}
+
 int ct_api_wait(const char *call, const struct ct_comm *comm, int peer, int tag,
                 struct ct_request *req)
 {
-    struct ct_blocked b;
+    struct blocked_request b = {.request = req, .comm = comm};
     if (ct_request_is_done(req)) {
         return req->error;
     }
-    ct_api_block(&b, call, comm, peer, tag);
+    ct_api_block(&b.base, call, comm, peer, tag);
+    b.base.list = list_one;
     int rc = ct_p2p_wait(comm->p, req);
-    ct_blocked_end(&b);
+    ct_blocked_end(&b.base);
     return rc;
 }
 

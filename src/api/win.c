@@ -50,10 +50,10 @@ static const char *why_not(int rc)
 static int make(const char *call, ctran_comm_t handle, struct ct_win_plan *plan,
                 ctran_aint_t disp_unit, ctran_info_t info, void *baseptr, ctran_win_t *out)
 {
-    struct ct_comm   *comm;
-    struct ct_win    *win;
-    struct ct_blocked b;
-    int               rc = ct_check_intra(call, handle, &comm);
+    struct ct_comm       *comm;
+    struct ct_win        *win;
+    struct ct_api_meeting m;
+    int                   rc = ct_check_intra(call, handle, &comm);
     rc = rc == CTRAN_SUCCESS ? ct_check_out(comm, call, out, "win") : rc;
     rc = rc == CTRAN_SUCCESS ? check_plan(comm, call, plan, disp_unit) : rc;
     rc = rc == CTRAN_SUCCESS ? ct_check_info(comm, call, info, &plan->info) : rc;
@@ -62,7 +62,7 @@ static int make(const char *call, ctran_comm_t handle, struct ct_win_plan *plan,
     }
     plan->disp_unit = (int)disp_unit;
     plan->align_bytes = ct_api_alignment_of(comm->p, plan->info);
-    ct_api_block(&b, call, comm, CT_BLOCKED_NONE, CT_BLOCKED_NONE);
+    ct_api_meet(&m, call, comm);
     rc = ct_win_make(comm, plan, &win);
     if (rc == CTRAN_SUCCESS) {
         rc = ct_win_open_streams(win); /* alike on all ranks */
@@ -70,7 +70,7 @@ static int make(const char *call, ctran_comm_t handle, struct ct_win_plan *plan,
             (void)ct_win_free(win);
         }
     }
-    ct_blocked_end(&b);
+    ct_api_met(&m, rc);
     if (rc != CTRAN_SUCCESS) {
         return ct_api_raise(comm, rc, call, "%s", why_not(rc));
     }
@@ -120,10 +120,10 @@ int ctran_win_create_dynamic(ctran_info_t info, ctran_comm_t comm, ctran_win_t *
 
 int ctran_win_free(ctran_win_t *handle)
 {
-    static const char call[] = "ctran_win_free";
-    struct ct_win    *win;
-    struct ct_blocked b;
-    int               rc = ct_check_win(call, handle != NULL ? *handle : CTRAN_WIN_NULL, &win);
+    static const char     call[] = "ctran_win_free";
+    struct ct_win        *win;
+    struct ct_api_meeting m;
+    int                   rc = ct_check_win(call, handle != NULL ? *handle : CTRAN_WIN_NULL, &win);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -136,10 +136,10 @@ int ctran_win_free(ctran_win_t *handle)
     }
     struct ct_comm *comm = win->comm;
     ct_comm_hold(comm);
-    ct_api_block(&b, call, comm, CT_BLOCKED_NONE, CT_BLOCKED_NONE);
+    ct_api_meet(&m, call, comm);
     ct_win_settle_streams(win);
     rc = ct_win_free(win);
-    ct_blocked_end(&b);
+    ct_api_met(&m, rc);
     *handle = CTRAN_WIN_NULL;
     rc = ct_api_pass(comm, rc, call);
     ct_comm_drop(comm);

@@ -33,18 +33,38 @@ static int check_source(const char *call, int source, ctran_count_t count, ctran
     return rc;
 }
 
+/* A wait for a signal, which only its source can end. */
+struct blocked_signal {
+    struct ct_blocked    base;
+    const struct ct_win *win;
+    uint32_t             source;
+};
+
+static void list_signal(struct ct_blocked *base)
+{
+    const struct blocked_signal *b = CT_CONTAINER_OF(base, struct blocked_signal, base);
+    const struct ct_trace_item   item = {
+          .kind = CT_TRACE_RECV,
+          .peer = (int32_t)ct_comm_id_of(b->win->comm, b->source),
+          .tag = -1,
+          .comm = b->win->comm->id,
+    };
+    ct_blocked_item(base, &item);
+}
+
 int ctran_wait_signal(int source_rank, ctran_count_t count, ctran_win_t handle)
 {
     static const char call[] = "ctran_wait_signal";
     struct ct_win    *win;
-    struct ct_blocked b;
     int               rc = check_source(call, source_rank, count, handle, &win);
     if (rc != CTRAN_SUCCESS || source_rank == CTRAN_PROC_NULL) {
         return rc;
     }
-    ct_api_block(&b, call, win->comm, source_rank, CT_BLOCKED_NONE);
+    struct blocked_signal b = {.win = win, .source = (uint32_t)source_rank};
+    ct_api_block(&b.base, call, win->comm, source_rank, CT_BLOCKED_NONE);
+    b.base.list = list_signal;
     rc = ct_win_wait_signal(win, &win->peers[source_rank], (uint64_t)count);
-    ct_blocked_end(&b);
+    ct_blocked_end(&b.base);
     return ct_api_pass(win->comm, rc, call);
 }
 

@@ -67,7 +67,10 @@ int ctran_win_fence(int assert, ctran_win_t handle)
         return ct_win_wrong_epoch(win, call,
                                   "CTRAN_MODE_NOPRECEDE is not so: there were operations");
     }
-    BLOCKING(win, call, rc, ct_win_fence(win, (assert &CTRAN_MODE_NOPRECEDE) == 0));
+    struct ct_api_meeting m;
+    ct_api_meet(&m, call, win->comm);
+    rc = ct_win_fence(win, (assert &CTRAN_MODE_NOPRECEDE) == 0);
+    ct_api_met(&m, rc);
     set_access(win, (assert &CTRAN_MODE_NOSUCCEED) != 0 ? CT_ACCESS_NONE : CT_ACCESS_FENCE);
     return ct_api_pass(win->comm, rc, call);
 }

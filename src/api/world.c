@@ -118,10 +118,10 @@ int ctran_finalize(void)
     if (ct_api_is_last_user()) { /* what sessions use goes on */
         ct_stream_settle(p);
     }
-    struct ct_blocked b;
-    ct_api_block(&b, call, ct_comm_world(p), CT_BLOCKED_NONE, CT_BLOCKED_NONE);
+    struct ct_api_meeting m;
+    ct_api_meet(&m, call, ct_comm_world(p));
     int rc = see_off(p);
-    ct_blocked_end(&b);
+    ct_api_met(&m, rc);
     rc = ct_api_pass(ct_comm_world(p), rc, call);
     ct_api_end_world_buffers(p);
     ct_comm_world_close(p);

@@ -32,6 +32,7 @@
 #include "base/slab.h"
 #include "base/stdfd.h"
 #include "base/textfile.h"
+#include "base/trace.h"
 #include "base/util.h"
 #include "base/version.h"
 #include "base/wait.h"

@@ -11,6 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/trace.h"
+
+enum { AGAIN_NS = 1000000 };
+
 _Thread_local struct ct_blocked *ct_blocked_now;
 struct ct_blocked_slot          *ct_blocked_slot;
 
@@ -38,15 +42,12 @@ static void end_write(uint32_t seq)
     atomic_store_explicit(&ct_blocked_slot->seq, seq + 2, memory_order_release);
 }
 
-void ct_blocked_show(struct ct_blocked *b, uint64_t now_ns)
+static void show_in_slot(struct ct_blocked *b, uint64_t now_ns)
 {
     struct ct_blocked_slot *s = ct_blocked_slot;
     uint32_t                seq;
     if (s == NULL || !begin_write(&seq)) {
         return; /* the next look tries again */
-    }
-    if (b->fill != NULL) {
-        b->fill(b);
     }
     s->since_ns = now_ns;
     s->comm = b->comm;
@@ -58,7 +59,46 @@ void ct_blocked_show(struct ct_blocked *b, uint64_t now_ns)
     end_write(seq);
 }
 
-void ct_blocked_hide(struct ct_blocked *b)
+void ct_blocked_item(struct ct_blocked *b, const struct ct_trace_item *item)
+{
+    b->trace->ops->wait_item(b->trace, b->entry, item);
+}
+
+/* A call without a list is a collective, and stands in the trace as such; but for its wait nobody
+ * would know that its thread has come so far. */
+static void show_in_trace(struct ct_blocked *b, uint64_t now_ns)
+{
+    if (b->trace == NULL) {
+        return;
+    }
+    if (b->entry != 0) {
+        b->trace->ops->wait_again(b->trace, b->entry);
+    } else {
+        b->entry = b->trace->ops->wait_begin(b->trace, b, now_ns);
+    }
+    if (b->entry != 0) {
+        if (b->list != NULL) {
+            b->list(b);
+        }
+        b->trace->ops->wait_shown(b->trace, b->entry);
+    }
+}
+
+void ct_blocked_show(struct ct_blocked *b, uint64_t now_ns)
+{
+    if (b->fill != NULL && (!b->shown || b->entry == 0)) {
+        b->fill(b);
+    }
+    if (!b->shown) {
+        show_in_slot(b, now_ns);
+    }
+    if (b->entry == 0 || b->list != NULL) {
+        show_in_trace(b, now_ns);
+    }
+    b->again_ns = now_ns + AGAIN_NS;
+}
+
+static void hide_in_slot(struct ct_blocked *b)
 {
     uint32_t seq;
     while (ct_blocked_slot != NULL && atomic_load_explicit(&shown, memory_order_relaxed) == b) {
@@ -70,6 +110,16 @@ void ct_blocked_hide(struct ct_blocked *b)
             end_write(seq);
             return;
         }
+    }
+}
+
+void ct_blocked_hide(struct ct_blocked *b)
+{
+    if (b->shown) {
+        hide_in_slot(b);
+    }
+    if (b->entry != 0) {
+        b->trace->ops->wait_end(b->trace, b->entry);
     }
 }
 

@@ -28,6 +28,7 @@ libctbase_la_SOURCES = \
 	src/base/slab.c src/base/slab.h \
 	src/base/stdfd.c src/base/stdfd.h \
 	src/base/textfile.c src/base/textfile.h \
+	src/base/trace.h \
 	src/base/tsan.h \
 	src/base/util.h \
 	src/base/version.c src/base/version.h \

@@ -50,41 +50,50 @@ static size_t expand(char *out, size_t cap, size_t len, char letter, const char 
     return len + (size_t)n;
 }
 
-static int bad_letter(const struct ct_log *log, const char *pattern, char letter)
+static int bad_letter(const struct ct_log *log, const char *variable, const char *pattern,
+                      char letter)
 {
     char what[32] = "a lone % at its end";
     if (letter != '\0') {
         snprintf(what, sizeof what, "%%%c is unknown", letter);
     }
     ct_log_write(log, CT_LOG_ERROR, "base",
-                 "CTRAN_LOG_FILE=\"%s\": %s; known are %%h host, %%r rank, %%p pid, %%j job id",
+                 "%s=\"%s\": %s; known are %%h host, %%r rank, %%p pid, %%j job id", variable,
                  pattern, what);
     return CTRAN_ERR_CONFIG;
+}
+
+int ct_log_path(const struct ct_log *log, const char *variable, const char *pattern,
+                const char *host, int rank, const char *job, char *path, size_t cap)
+{
+    size_t len = 0;
+    for (const char *p = pattern; *p != '\0' && len < cap - 1; p++) {
+        if (*p != '%') {
+            path[len++] = *p;
+            continue;
+        }
+        len = expand(path, cap, len, *++p, host, rank, job);
+        if (len == SIZE_MAX) {
+            return bad_letter(log, variable, pattern, *p);
+        }
+    }
+    if (len >= cap - 1) { /* cut short it would name another file */
+        ct_log_write(log, CT_LOG_ERROR, "base", "%s: a path of %zu characters or more is too long",
+                     variable, cap - 1);
+        return CTRAN_ERR_CONFIG;
+    }
+    path[len] = '\0';
+    return CTRAN_SUCCESS;
 }
 
 int ct_log_open(struct ct_log *log, const char *pattern, const char *host, int rank,
                 const char *job)
 {
-    char   path[4096];
-    size_t len = 0;
-    for (const char *p = pattern; *p != '\0' && len < sizeof path - 1; p++) {
-        if (*p != '%') {
-            path[len++] = *p;
-            continue;
-        }
-        len = expand(path, sizeof path, len, *++p, host, rank, job);
-        if (len == SIZE_MAX) {
-            return bad_letter(log, pattern, *p);
-        }
+    char path[4096];
+    int  rc = ct_log_path(log, "CTRAN_LOG_FILE", pattern, host, rank, job, path, sizeof path);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
     }
-    if (len >= sizeof path - 1) { /* cut short it would name another file */
-        ct_log_write(log, CT_LOG_ERROR, "base",
-                     "CTRAN_LOG_FILE: a path of %zu characters or more "
-                     "is too long",
-                     sizeof path - 1);
-        return CTRAN_ERR_CONFIG;
-    }
-    path[len] = '\0';
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (fd < 0) {
         ct_log_write(log, CT_LOG_ERROR, "base",

@@ -38,6 +38,11 @@ struct ct_log {
 /* Lines to stderr, from `level` on, in the name of `who`. */
 void ct_log_init(struct ct_log *log, enum ct_log_level level, const char *who);
 
+/* Writes the path that a pattern of a variable stands for, as in ct_log_open, in memory for `cap`
+ * characters. CTRAN_ERR_CONFIG, logged: the pattern makes no sense, or the path is too long. */
+int ct_log_path(const struct ct_log *log, const char *variable, const char *pattern,
+                const char *host, int rank, const char *job, char *path, size_t cap);
+
 /* Sends lines to a file instead. In `pattern` %h stands for the host, %r for the rank, %p for the
  * pid, %j for the job id. CTRAN_ERR_SYSTEM when it cannot be opened; the log stays on stderr. */
 int  ct_log_open(struct ct_log *log, const char *pattern, const char *host, int rank,

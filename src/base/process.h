@@ -41,6 +41,7 @@ struct ct_process {
      * cycle of init and finalize than this process, and send to it already. */
     struct ct_policy *policy;        /* coll: which algorithms run */
     uint64_t          tuning_digest; /* of its table: the same on all ranks, as ep makes sure */
+    struct ct_trace  *trace;         /* trace: what this process does; NULL: it is off */
     struct ct_job    *job;           /* pmi: who and where this rank is */
     struct ct_expose *exposed;       /* mem: what the program allocates for all of the host */
     struct ct_ep_set *ep;            /* ep: endpoints and the transports below them */

@@ -18,14 +18,15 @@
 /* A collective call. What it is given is borrowed until it is over. */
 struct ct_coll {
     struct ct_comm    *comm;
-    struct ct_task    *task;    /* NULL: the caller waits */
-    struct ct_chooser *chooser; /* held, in the background: as it was at the start; see select.h */
-    uint64_t           number;  /* of all of its plans, see ct_run_own_number; 0: the next ones */
-    uint32_t           kind;    /* of the plan to run now, enum ct_coll_kind; 0: it is over */
-    size_t             bytes;   /* of its whole vector, as all ranks know them alike */
-    struct ct_run_args args;
-    struct ct_plan    *plan; /* under way, in the background */
-    int                rc;   /* how it has ended */
+    struct ct_task    *task;     /* NULL: the caller waits */
+    struct ct_chooser *chooser;  /* held, in the background: as it was at the start; see select.h */
+    struct ct_trace_call *trace; /* the call in the trace; NULL: it is not recorded */
+    uint64_t              number; /* of all of its plans, see ct_run_own_number; 0: the next ones */
+    uint32_t              kind;   /* of the plan to run now, enum ct_coll_kind; 0: it is over */
+    size_t                bytes;  /* of its whole vector, as all ranks know them alike */
+    struct ct_run_args    args;
+    struct ct_plan       *plan; /* under way, in the background */
+    int                   rc;   /* how it has ended */
     /* Where this is set, messages in place of a plan: starts those of `reqs`. */
     void (*post)(struct ct_coll *c);
     struct ct_p2p_req *reqs;

@@ -82,6 +82,9 @@ static int choose(struct ct_coll *c, bool *over_shm)
     if (rc == CTRAN_SUCCESS) {
         rc = ct_coll_choose(c->comm->p, chooser, &what, args);
     }
+    if (rc == CTRAN_SUCCESS) {
+        ct_trace_algorithm(c->comm->p, c->trace, args->algo->name);
+    }
     *over_shm = what.shm && rc == CTRAN_SUCCESS && (args->algo->traits & CT_BY_SHM) != 0;
     return rc;
 }
@@ -225,6 +228,7 @@ void ct_coll_init(struct ct_coll *c, struct ct_comm *comm, struct ct_task *task)
     c->comm = comm;
     c->task = task;
     c->chooser = task != NULL ? ct_coll_chooser_hold(comm) : NULL;
+    c->trace = NULL;
     c->number = 0;
     c->kind = 0;
     c->plan = NULL;

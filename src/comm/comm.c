@@ -124,6 +124,9 @@ void ct_comm_end_(struct ct_comm *comm)
         note_closed(p, comm->id);
     }
     comm->magic = 0;
+    if (comm->trace != NULL) {
+        p->trace->ops->comm_close(p->trace, comm->trace);
+    }
     unref_groups(comm->group, comm->remote);
     ct_vtopo_drop(comm->topo);
     ct_shm_coll_close(comm->run.shm);

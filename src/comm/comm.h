@@ -69,6 +69,7 @@ struct ct_comm {
     /* coll's, made at its first call; NULL: none yet */
     struct ct_chooser *_Atomic chooser;
     char                      *coll_algorithm; /* value of the info key; NULL: none */
+    struct ct_trace_comm      *trace;          /* its place in the trace; NULL: none yet */
     /* stream's, made at its first call, and what ends it; NULL: none yet. */
     struct ct_stream_context *_Atomic stream;
     void (*stream_close)(struct ct_comm *comm);

@@ -5,7 +5,7 @@ if HAVE_VERBS
 fuzz_verbs_names = ib
 endif
 fuzz_names = $(fuzz_verbs_names) wire store oob tcp open shared rma router family published text \
-	topology labels machine tuning calibration win
+	topology labels machine tuning calibration win trace
 fuzz_wire_parts = src/base/auth.c src/pmi/wire/loop.c
 fuzz_store_parts = src/pmi/store/proto.c src/pmi/store/table.c src/pmi/wire/loop.c
 fuzz_oob_parts = src/pmi/oob/gather.c src/pmi/oob/peers.c src/pmi/wire/conn.c src/pmi/wire/loop.c
@@ -39,6 +39,9 @@ fuzz_machine_parts = src/topo/machine.c src/topo/path.c src/topo/pci.c
 fuzz_calibration_parts = src/node/calibration.c
 fuzz_win_parts = src/rma/dynamic.c src/rma/elem.c src/rma/lock.c src/rma/msg.c src/rma/op.c \
 	src/rma/wait.c src/rma/win.c
+fuzz_trace_parts = src/trace/image.c tools/analyze/graph.c tools/analyze/html.c \
+	tools/analyze/json.c tools/analyze/judge.c tools/analyze/load.c tools/analyze/text.c \
+	tools/analyze/words.c
 fuzz_tuning_parts = src/base/textfile.c src/coll/pick.c src/coll/tuning.c
 
 dist_check_SCRIPTS += tests/fuzz/fuzz.test
@@ -108,6 +111,9 @@ tests/fuzz/fuzz_machine: tests/fuzz/o/tests/fuzz/fuzz_machine.o \
 	$(fuzz_link)
 tests/fuzz/fuzz_calibration: tests/fuzz/o/tests/fuzz/fuzz_calibration.o \
 		$(fuzz_calibration_parts:%.c=tests/fuzz/o/%.o) libctcore.la
+	$(fuzz_link)
+tests/fuzz/fuzz_trace: tests/fuzz/o/tests/fuzz/fuzz_trace.o \
+		$(fuzz_trace_parts:%.c=tests/fuzz/o/%.o) libctcore.la
 	$(fuzz_link)
 tests/fuzz/fuzz_tuning: tests/fuzz/o/tests/fuzz/fuzz_tuning.o \
 		$(fuzz_tuning_parts:%.c=tests/fuzz/o/%.o) libctcore.la

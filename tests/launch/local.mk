@@ -28,6 +28,11 @@ check_PROGRAMS += tests/launch/busy
 tests_launch_busy_SOURCES = tests/launch/busy.c
 tests_launch_busy_LDADD = libctcore.la
 
+check_PROGRAMS += tests/launch/planted
+tests_launch_planted_SOURCES = tests/launch/planted.c
+tests_launch_planted_LDADD = libctran.la
+tests_launch_planted_LDFLAGS = -no-install
+
 check_PROGRAMS += tests/launch/waits
 tests_launch_waits_SOURCES = tests/launch/waits.c
 tests_launch_waits_LDADD = libctran.la
@@ -64,11 +69,13 @@ tests/launch/hwloc_note.so: tests/launch/hwloc_note.c
 	$(AM_V_CC)$(MKDIR_P) tests/launch && $(CC) $(HWLOC_CFLAGS) $(WARN_CFLAGS) -shared -fPIC \
 		-o $@ $(srcdir)/tests/launch/hwloc_note.c
 tests/launch/hwloc.log: tests/launch/hwloc_note.so
+tests/launch/analyze.log: tools/analyze/ctran_analyze$(EXEEXT)
 
 TEST_EXTENSIONS += .py
 PY_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/launch/python.sh
 launch_tests = \
 	tests/launch/absent.py \
+	tests/launch/analyze.py \
 	tests/launch/apps.py \
 	tests/launch/child.py \
 	tests/launch/completion.py \

@@ -74,6 +74,7 @@ unit_tests = \
 	tests/unit/test_tcp_end \
 	tests/unit/test_tcp_stream \
 	tests/unit/test_tokens \
+	tests/unit/test_trace \
 	tests/unit/test_types \
 	tests/unit/test_wait
 check_PROGRAMS += $(unit_tests)
@@ -114,6 +115,9 @@ tests_unit_test_codes_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_error_SOURCES = tests/unit/test_error.c tests/unit/unit.h
 tests_unit_test_error_CFLAGS = $(unit_cflags)
 tests_unit_test_error_LDADD = $(unit_ldadd)
+tests_unit_test_trace_SOURCES = tests/unit/test_trace.c tests/unit/unit.h
+tests_unit_test_trace_CFLAGS = $(unit_cflags)
+tests_unit_test_trace_LDADD = $(unit_ldadd)
 # The launcher's parts, which are in no library.
 tests_unit_test_blocked_SOURCES = tests/unit/test_blocked.c tests/unit/unit.h
 tests_unit_test_blocked_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) \

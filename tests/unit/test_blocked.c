@@ -42,9 +42,9 @@ static void test_shown(void **state)
     struct ct_blocked_call got;
     (void)state;
     ct_blocked_open(path, 1);
-    ct_blocked_begin(&outer, "ctran_recv", 5, 3, CT_BLOCKED_ANY);
+    ct_blocked_begin(&outer, NULL, "ctran_recv", 5, 3, CT_BLOCKED_ANY);
     expect_call(1, "", 0, 0);
-    ct_blocked_begin(&inner, "ctran_barrier", 6, CT_BLOCKED_NONE, CT_BLOCKED_NONE);
+    ct_blocked_begin(&inner, NULL, "ctran_barrier", 6, CT_BLOCKED_NONE, CT_BLOCKED_NONE);
     ct_blocked_waits(2 * CT_NS_PER_MS);
     ct_blocked_end(&inner);
     ct_blocked_waits(3 * CT_NS_PER_MS);

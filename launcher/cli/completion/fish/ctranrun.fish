@@ -1,5 +1,5 @@
 # fish completion for ctranrun; made by: ctranrun --completion fish
-complete -c ctranrun -x -a '(__fish_complete_subcommand -- -n -np --np -H -host --host --hostfile -f --machinefile --ppn --topology --host-order --launch-agent --launch-timeout --fan-out -x --env-rank --wdir --set --initial-errhandler -initial-errhandler --map-by --gpus-per-rank --bind-to --stdin --output-dir --debugger --debug-ranks --timeout --status --store-dump --completion)'
+complete -c ctranrun -x -a '(__fish_complete_subcommand -- -n -np --np -H -host --host --hostfile -f --machinefile --ppn --topology --host-order --launch-agent --launch-timeout --fan-out -x --env-rank --wdir --set --initial-errhandler -initial-errhandler --map-by --gpus-per-rank --bind-to --stdin --output-dir --debugger --debug-ranks --timeout --status --store-dump --analyze --trace-dump --completion)'
 complete -c ctranrun -s n -o np -l np -x -d 'start N ranks (default 1)'
 complete -c ctranrun -s H -o host -l host -x -d 'run on these hosts, N ranks on each'
 complete -c ctranrun -l hostfile -s f -l machinefile -x -d 'run on the hosts in a file'
@@ -30,6 +30,8 @@ complete -c ctranrun -l enable-recovery -d 'let the job outlive the death of ran
 complete -c ctranrun -s v -l verbose -d 'print what is started, where, and how fast'
 complete -c ctranrun -l status -d 'list your jobs, or the ranks of JOB, and start nothing'
 complete -c ctranrun -l store-dump -d 'show what the store of your jobs, or of JOB, holds'
+complete -c ctranrun -l analyze -x -d 'say which rank holds JOB up, where and why'
+complete -c ctranrun -l trace-dump -x -d 'write the traces of JOB for ctran_analyze'
 complete -c ctranrun -l completion -x -a 'bash zsh fish' -d 'print the completion for a shell'
 complete -c ctranrun -l version -d 'print the version'
 complete -c ctranrun -s h -l help -d 'print this text'
