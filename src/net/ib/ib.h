@@ -556,6 +556,7 @@ struct ct_ib {
     bool                  closing;
     unsigned              uncounted; /* events that no turn has been told of */
     bool                  parting;   /* peers that have left may have yet to be told of */
+    uint64_t              stuck_ns;  /* since when a write waits and no port has any other; 0 */
     uint64_t              turn_ns;   /* the time, as of one of the last turns of progress */
     uint64_t              random;
     unsigned              events; /* events of this turn */

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Faults of NICs that the emulated verbs do not have by themselves. A test puts functions of its
+ * own before those of the library: completions that come late, calls that fail.
+ */
+#include <errno.h>
+
+#include "ib_sides.h"
+
+enum { PATIENCE = 200000 };
+
+static struct ct_ib_verbs table[2]; /* of sides 0 and 1 */
+
+/* Two sides on three devices each, and the link from side 0 to side 1. */
+static struct other *open_two(const char *settings)
+{
+    side_open(0, "emu0,emu1,emu2", settings);
+    side_open(1, "emu3,emu4,emu5", settings);
+    for (uint32_t i = 0; i < 2; i++) {
+        table[i] = *ib_of(i)->v;
+        ib_of(i)->v = &table[i];
+    }
+    (void)link_to(1, 0);
+    return link_to(0, 1);
+}
+
+/* ---- completions that come late -------------------------------------------------------------- */
+
+static int (*real_poll)(struct ibv_cq *cq, int n, struct ibv_wc *wc);
+static const struct ibv_cq *hidden; /* this queue seems empty, */
+static unsigned             hides;  /* so many times */
+
+static int poll_hiding(struct ibv_cq *cq, int n, struct ibv_wc *wc)
+{
+    if (cq == hidden && hides > 0) {
+        hides--;
+        return 0;
+    }
+    return real_poll(cq, n, wc);
+}
+
+static void start_put(struct other *o, struct ct_net_comp *comp, struct ct_net_rma *put,
+                      struct ct_area *area, uint32_t len)
+{
+    unsigned taken = 0;
+    memset(o->from, 5, len);
+    *area = (struct ct_area){.base = o->from, .len_bytes = len};
+    *comp = (struct ct_net_comp){.pending = 1};
+    *put = (struct ct_net_rma){.op = CT_NET_OP_PUT,
+                               .rkey = o->rkey,
+                               .offset = (uint64_t)o->side->id * SLOTS * SLOT_BYTES,
+                               .comp = comp,
+                               .area = area,
+                               .len_bytes = len};
+    FAIL_IF(ct_ib_rma_ops.post(o->link, &put, 1, &taken) != CTRAN_SUCCESS || taken != 1, "post");
+}
+
+/* A put whose end only the sending side looks for: the receiving process does not run. */
+static void put_alone(struct other *o, uint32_t len)
+{
+    struct ct_net_comp comp;
+    struct ct_net_rma  put;
+    struct ct_area     area;
+    start_put(o, &comp, &put, &area, len);
+    for (unsigned t = 0; comp.pending > 0; t++) {
+        if (ct_ib_progress(o->side->net) == 0 && !emu_verbs_next()) {
+            emu_verbs_pass(20000);
+        }
+        FAIL_IF(t > PATIENCE, "a put does not end");
+    }
+    FAIL_IF(comp.status != CTRAN_SUCCESS, "a put ends with %d", comp.status);
+}
+
+/* The receiver looks at port 0, which is empty; then a write comes by port 0 and, once it is
+ * acknowledged, a short one by port 1; then the receiver looks at port 1. */
+static void late_completion(void)
+{
+    struct other            *o = open_two("CTRAN_IB_QPS=2 CTRAN_IB_RAILS=2 CTRAN_IB_FAILOVER=0");
+    struct ct_ib            *in = ib_of(1);
+    const struct ct_ib_peer *from = ct_ib_peer_of(sides[1].others[0].link);
+    FAIL_IF(!send_message(o), "no message");
+    wait_quiet(o);
+    put_alone(o, 4000); /* data queue pair 1: port 1 */
+    wait_quiet(o);
+    while (ct_ib_progress(&in->net) > 0 || from->order.next == 0) {
+    }
+    real_poll = in->ports[0]->ctx->ops.poll_cq;
+    in->ports[0]->ctx->ops.poll_cq = poll_hiding;
+    hidden = in->ports[0]->cq;
+    put_alone(o, 4000); /* data queue pair 2: port 0 */
+    put_alone(o, 8);    /* the fast path: port 1 */
+    hides = 1;
+    (void)ct_ib_progress(&in->net);
+    FAIL_IF(hides > 0 || !in->ports[1]->held, "the short write does not wait");
+    FAIL_IF(sides[1].others[0].failed, "a write that comes late counts as a fault of the peer");
+    (void)ct_ib_progress(&in->net);
+    (void)ct_ib_progress(&in->net);
+    FAIL_IF(from->order.next != ct_ib_peer_of(o->link)->write_next, "the receiver is at write %u",
+            from->order.next);
+    /* In the end the peer is at fault. */
+    put_alone(o, 4000);
+    put_alone(o, 4000);
+    put_alone(o, 8);
+    for (unsigned t = 0; !sides[1].others[0].failed; t++) {
+        hides = 1;
+        (void)ct_ib_progress(&in->net);
+        emu_verbs_pass(1000000);
+        FAIL_IF(t > 2000, "a write that can never be taken is waited for without an end");
+    }
+    hides = 0;
+    in->ports[0]->ctx->ops.poll_cq = real_poll;
+    ct_net_ib.forget(sides[0].net, 1); /* its end would wait for the peer */
+    sides_close();
+}
+
+int main(void)
+{
+    sides_begin("6", 11);
+    FAIL_IF(emu_verbs_command("link * rate=100g latency=1us") != 0, "fabric");
+    late_completion();
+    sides_end();
+    return 0;
+}
