@@ -113,11 +113,40 @@ static void late_completion(void)
     sides_close();
 }
 
+/* ---- calls that fail ------------------------------------------------------------------------- */
+
+static unsigned ready_calls, ready_failure; /* the call that fails; 0: none */
+
+static int modify_failing(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+    if ((mask & IBV_QP_STATE) != 0 && attr->qp_state == IBV_QPS_RTR &&
+        ++ready_calls == ready_failure) {
+        return errno = ETIMEDOUT; /* as where a neighbour's address is not found */
+    }
+    return ibv_modify_qp(qp, attr, mask);
+}
+
+/* The first, second, third queue pair of a connection cannot be connected at once. */
+static void connect_failure(unsigned which)
+{
+    struct other *o = open_two("CTRAN_IB_QPS=2 CTRAN_IB_FAILOVER=0 CTRAN_IB_TIMEOUT=2s");
+    ready_calls = 0;
+    ready_failure = which;
+    table[1].modify_qp = modify_failing;
+    FAIL_IF(!send_message(o), "no message");
+    wait_quiet(o);
+    FAIL_IF(ready_calls <= which, "%u queue pairs were connected", ready_calls);
+    sides_close();
+}
+
 int main(void)
 {
     sides_begin("6", 11);
     FAIL_IF(emu_verbs_command("link * rate=100g latency=1us") != 0, "fabric");
     late_completion();
+    for (unsigned which = 1; which <= 3; which++) {
+        connect_failure(which);
+    }
     sides_end();
     return 0;
 }

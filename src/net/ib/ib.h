@@ -196,9 +196,10 @@ struct ct_ib_qpset {
 
 /* Makes queue pairs in the state INIT. NULL, logged: there is no room, or the NIC refuses. */
 struct ct_ib_qpset *ct_ib_qpset_make(struct ct_ib_peer *peer, uint8_t path, uint32_t n);
-/* From drained to INIT again. False, logged: the NIC refuses. */
+/* From drained, or half connected, to INIT again. False, logged: the NIC refuses. */
 bool ct_ib_qpset_reset(struct ct_ib_qpset *set);
-/* Connects them with the peer's, which are in its SYNC. */
+/* Connects them with the peer's, which are in its SYNC. False, logged: some may be connected, so
+ * they have to be reset. */
 bool ct_ib_qpset_connect(struct ct_ib_qpset *set, const struct ct_ib_cm *sync);
 /* Begins to drain them; ct_ib_peer_drained is called when that is over, maybe at once. */
 void ct_ib_qpset_drain(struct ct_ib_qpset *set);

@@ -185,6 +185,15 @@ static void take_back(struct ct_ib_peer *peer, struct ct_ib_qp *qp)
     }
 }
 
+/* The queue pairs of a path begin anew, or are made anew where they cannot. */
+static void ib_peer_renew(struct ct_ib_peer *peer, unsigned path)
+{
+    if (!ct_ib_qpset_reset(peer->sets[path])) {
+        ct_ib_qpset_destroy(peer->sets[path]);
+        peer->sets[path] = NULL;
+    }
+}
+
 static void take_back_all(struct ct_ib_peer *peer)
 {
     for (unsigned path = 0; path < CT_ARRAY_LEN(peer->sets); path++) {
@@ -195,10 +204,7 @@ static void take_back_all(struct ct_ib_peer *peer)
         for (uint32_t i = 0; i < set->n; i++) {
             take_back(peer, &set->qp[i]);
         }
-        if (!ct_ib_qpset_reset(set)) {
-            ct_ib_qpset_destroy(set);
-            peer->sets[path] = NULL;
-        }
+        ib_peer_renew(peer, path);
     }
     peer->elsewhere = 0;
 }
@@ -373,7 +379,11 @@ static bool take_theirs(struct ct_ib_peer *peer, const struct ct_ib_cm *sync)
         ct_ib_peer_lose(peer, CTRAN_ERR_INTERN);
         return false;
     }
-    if (peer->phase != CT_IB_SYNCING || !ct_ib_qpset_connect(set, sync)) {
+    if (peer->phase != CT_IB_SYNCING) {
+        return false;
+    }
+    if (!ct_ib_qpset_connect(set, sync)) { /* some may be connected, which cannot be done twice */
+        ib_peer_renew(peer, peer->path);
         return false;
     }
     peer->has_theirs = true;

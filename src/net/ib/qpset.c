@@ -144,8 +144,9 @@ bool ct_ib_qpset_connect(struct ct_ib_qpset *set, const struct ct_ib_cm *sync)
     for (uint32_t i = 0; i < set->peer->nqps; i++) {
         set->qp[i].remote = (uint32_t)ct_ib_path_remote(set->peer, set->path, i);
         if (!to_ready(&set->qp[i], sync)) {
-            ct_warn(set->t->env.log, "a queue pair of port %s cannot be connected: %s",
-                    set->qp[i].port->name, strerror(errno));
+            ct_warn(set->t->env.log,
+                    "a queue pair of port %s cannot be connected to rank %u: %s; it is tried again",
+                    set->qp[i].port->name, set->peer->id, strerror(errno));
             return false;
         }
     }
