@@ -139,6 +139,45 @@ static void connect_failure(unsigned which)
     sides_close();
 }
 
+/* ---- ports that differ ----------------------------------------------------------------------- */
+
+/* Short puts are under way when their port fails; requests of the other port carry no bytes. */
+static void port_without_inline(void)
+{
+    enum { PUTS = 8, BYTES = 64 };
+    struct ct_net_comp comp[PUTS];
+    struct ct_net_rma  put[PUTS];
+    struct ct_area     area[PUTS];
+    struct other      *o = open_two("CTRAN_IB_QPS=1 CTRAN_IB_RAILS=1 CTRAN_IB_ACK_TIMEOUT=8");
+    unsigned char     *at = sides[1].region;
+    bool               over = false;
+    memset(at, 0, BYTES);
+    FAIL_IF(!send_message(o), "no message");
+    wait_quiet(o);
+    for (unsigned i = 1; i < ib_of(0)->nports; i++) {
+        ib_of(0)->ports[i]->max_inline = 0;
+    }
+    FAIL_IF(emu_verbs_command("link up:emu0/1 down") != 0, "fabric");
+    for (unsigned i = 0; i < PUTS; i++) {
+        start_put(o, &comp[i], &put[i], &area[i], BYTES);
+    }
+    for (unsigned t = 0; !over; t++) {
+        (void)turn();
+        over = true;
+        for (unsigned i = 0; i < PUTS; i++) {
+            over = over && comp[i].pending == 0;
+        }
+        FAIL_IF(o->failed || t > PATIENCE, "short puts hang");
+    }
+    for (unsigned i = 0; i < PUTS; i++) {
+        FAIL_IF(comp[i].status != CTRAN_SUCCESS, "short put %u ends with %d", i, comp[i].status);
+    }
+    FAIL_IF(ib_of(0)->counters.writes_again < PUTS, "the puts were not under way");
+    FAIL_IF(at[0] != 5 || at[BYTES - 1] != 5, "the bytes are %u and %u", at[0], at[BYTES - 1]);
+    FAIL_IF(emu_verbs_command("link up:emu0/1 up") != 0, "fabric");
+    sides_close();
+}
+
 int main(void)
 {
     sides_begin("6", 11);
@@ -147,6 +186,7 @@ int main(void)
     for (unsigned which = 1; which <= 3; which++) {
         connect_failure(which);
     }
+    port_without_inline();
     sides_end();
     return 0;
 }

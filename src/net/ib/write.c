@@ -70,6 +70,25 @@ static bool fill_sges(const struct ct_ib_write *w, const struct ct_ib_qp *qp,
     return wr->num_sge > 0;
 }
 
+/* A write whose bytes were to go within the request goes by a port that takes fewer there: they are
+ * copied. False: no buffer is free. */
+static bool hold_bytes(struct ct_ib_peer *peer, struct ct_ib_write *w, const struct ct_ib_qp *qp)
+{
+    size_t pos = w->rma->pos + w->offset;
+    if (w->len_bytes <= qp->port->max_inline || w->buf != NULL ||
+        ib_write_status_of(w) != CTRAN_SUCCESS || (w->op != NULL && w->op->memory != NULL)) {
+        return true;
+    }
+    w->buf = ct_ib_buf_get(peer->t);
+    if (w->buf == NULL) {
+        return false;
+    }
+    if (!ct_area_gather_all(w->rma->area, &pos, w->buf->bytes, w->len_bytes)) {
+        set_status(w, CTRAN_ERR_BUFFER);
+    }
+    return true;
+}
+
 /* A write with a number, first or once more. */
 static void ib_write_post(struct ct_ib_peer *peer, uint32_t seq, struct ct_ib_qp *qp,
                           uint32_t flags)
@@ -225,7 +244,7 @@ bool ct_ib_write_again(struct ct_ib_peer *peer)
             continue;
         }
         struct ct_ib_qp *qp = ct_ib_rma_qp(peer, w->heavy);
-        if (qp == NULL) {
+        if (qp == NULL || !hold_bytes(peer, w, qp)) {
             return false;
         }
         ib_write_post(peer, peer->write_again, qp, 0);
@@ -251,13 +270,13 @@ void ct_ib_write_acked(struct ct_ib_peer *peer, uint32_t seq)
     peer->elsewhere -= w->posted && w->qp_index != 1;
     w->rma = NULL;
     move_on(peer);
-    if (w->op == NULL) {
-        ct_ib_rma_short_over(peer, rma->comp, w->era, w->status);
-        return;
-    }
     if (w->buf != NULL) {
         ct_ib_buf_put(peer->t, w->buf);
         w->buf = NULL;
+    }
+    if (w->op == NULL) {
+        ct_ib_rma_short_over(peer, rma->comp, w->era, w->status);
+        return;
     }
     ct_ib_op_part_over(w->op, CTRAN_SUCCESS);
 }
