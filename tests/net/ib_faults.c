@@ -139,6 +139,40 @@ static void connect_failure(unsigned which)
     sides_close();
 }
 
+static unsigned registrations_left;
+
+static struct ibv_mr *reg_failing(struct ibv_pd *pd, void *addr, size_t bytes, int access)
+{
+    if (registrations_left == 0) {
+        errno = ENOMEM; /* as the limit of locked memory has it */
+        return NULL;
+    }
+    registrations_left--;
+    return ibv_reg_mr_iova(pd, addr, bytes, (uintptr_t)addr, access);
+}
+
+/* Long puts and gets are copied from where memory is not registered any more: from the beginning,
+ * or once the second port has refused. */
+static void no_registration(unsigned after)
+{
+    struct other *o =
+        open_two("CTRAN_IB_QPS=2 CTRAN_IB_RAILS=2 CTRAN_IB_FAILOVER=0 CTRAN_IB_SEGMENT=16K");
+    table[0].reg_mr = reg_failing;
+    for (unsigned puts = 0; puts < 40; puts++) {
+        registrations_left = after;
+        while (!send_put(o)) {
+            (void)turn();
+        }
+        send_get(o, true);
+        wait_quiet(o);
+    }
+    send_get(o, false);
+    for (unsigned i = 0; i < SLOTS; i++) {
+        FAIL_IF(o->comp[i].status != CTRAN_SUCCESS, "a put ends with %d", o->comp[i].status);
+    }
+    sides_close();
+}
+
 /* ---- ports that differ ----------------------------------------------------------------------- */
 
 /* Short puts are under way when their port fails; requests of the other port carry no bytes. */
@@ -186,6 +220,8 @@ int main(void)
     for (unsigned which = 1; which <= 3; which++) {
         connect_failure(which);
     }
+    no_registration(0);
+    no_registration(1);
     port_without_inline();
     sides_end();
     return 0;

@@ -455,6 +455,7 @@ struct ct_ib_op {
     struct ct_ib_peer   *peer;
     struct ct_ib_era    *era;
     struct ct_ib_memory *memory; /* NULL: its bytes are copied */
+    bool                 copies; /* so are those not posted yet: a port does not register it */
     uint64_t             posted_bytes;
     uint32_t             parts; /* under way */
     bool                 whole; /* nothing is left to be posted */
@@ -487,6 +488,8 @@ struct ct_ib_qp *ct_ib_rma_qp(struct ct_ib_peer *peer, bool heavy);
 /* The sges of a part of an operation's local memory; 0: they cannot be made. */
 int ct_ib_rma_sges(const struct ct_ib_op *op, const struct ct_ib_qp *qp, uint64_t offset,
                    uint32_t len_bytes, struct ibv_sge *sges);
+/* Whether the bytes of the next part are copied, for this queue pair. */
+bool ct_ib_rma_copies(struct ct_ib_op *op, const struct ct_ib_qp *qp);
 /* Bytes of the next part of an operation. */
 uint32_t ct_ib_rma_part(const struct ct_ib_op *op);
 

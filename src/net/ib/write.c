@@ -207,8 +207,8 @@ static bool ib_write_prepare(struct ct_ib_op *op, struct ct_ib_write *w, bool co
 bool ct_ib_write_next(struct ct_ib_op *op)
 {
     struct ct_ib_peer *peer = op->peer;
-    const uint32_t     len = ct_ib_rma_part(op), seq = peer->write_next;
-    uint32_t           flags;
+    uint32_t           len = ct_ib_rma_part(op), flags;
+    const uint32_t     seq = peer->write_next;
     if (!has_number(peer)) {
         return false;
     }
@@ -216,6 +216,8 @@ bool ct_ib_write_next(struct ct_ib_op *op)
     if (qp == NULL) {
         return false;
     }
+    const bool copies = ct_ib_rma_copies(op, qp);
+    len = copies ? ct_ib_rma_part(op) : len; /* parts that are copied are shorter */
     const bool         last = op->posted_bytes + len == op->rma->len_bytes;
     struct ct_ib_write w = {.rma = op->rma,
                             .op = op,
@@ -223,7 +225,7 @@ bool ct_ib_write_next(struct ct_ib_op *op)
                             .len_bytes = len,
                             .heavy = len >= HEAVY,
                             .notifies = last && op->rma->notify};
-    if (!ib_write_prepare(op, &w, op->memory == NULL && !is_tiny(op, len, qp))) {
+    if (!ib_write_prepare(op, &w, copies && !is_tiny(op, len, qp))) {
         return false;
     }
     *write_at(peer, seq) = w;
