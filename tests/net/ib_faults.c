@@ -212,6 +212,30 @@ static void port_without_inline(void)
     sides_close();
 }
 
+/* ---- a receiver that lacks something --------------------------------------------------------- */
+
+/* The receiver's NIC has acknowledged a write that the receiver never saw. */
+static void lost_write(void)
+{
+    struct other       *o = open_two("CTRAN_IB_QPS=2 CTRAN_IB_FIRST_WRITE=16777214");
+    struct other       *in = &sides[1].others[0];
+    struct ct_ib_order *order = &ct_ib_peer_of(in->link)->order;
+    for (unsigned i = 0; i < 5; i++) {
+        while (!send_put(o)) {
+            (void)turn();
+        }
+        wait_quiet(o);
+    }
+    order->next = (order->next - 1) & CT_IB_SEQ_MASK;
+    ct_ib_peer_restart(ct_ib_peer_of(in->link), 0, 0);
+    for (unsigned t = 0; !o->failed; t++) {
+        (void)turn();
+        FAIL_IF(t > PATIENCE, "a write is lost and nobody tells");
+    }
+    ct_net_ib.forget(sides[1].net, 0);
+    sides_close();
+}
+
 int main(void)
 {
     sides_begin("6", 11);
@@ -223,6 +247,7 @@ int main(void)
     no_registration(0);
     no_registration(1);
     port_without_inline();
+    lost_write();
     sides_end();
     return 0;
 }

@@ -374,7 +374,9 @@ static bool take_theirs(struct ct_ib_peer *peer, const struct ct_ib_cm *sync)
     peer->nqps = set->n < sync->nqps ? set->n : sync->nqps;
     if (!ct_ib_message_acked(peer, sync->want_message) || !ct_ib_write_sync(peer, sync)) {
         ct_error(peer->t->env.log,
-                 "rank %" PRIu32 " says that it has got what was not sent; it is treated as failed",
+                 "rank %" PRIu32
+                 " says that it has got what was not sent, or has not got what its NIC "
+                 "has acknowledged; it is treated as failed",
                  peer->id);
         ct_ib_peer_lose(peer, CTRAN_ERR_INTERN);
         return false;

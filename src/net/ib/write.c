@@ -312,11 +312,12 @@ void ct_ib_write_fail(struct ct_ib_peer *peer, int why)
 bool ct_ib_write_sync(struct ct_ib_peer *peer, const struct ct_ib_cm *theirs)
 {
     const uint32_t from = peer->write_una, to = peer->write_next;
-    if (from == to) {
-        return true;
+    if (from == to && to == (uint32_t)peer->t->env.cfg->ib_first_write) {
+        return true; /* nothing was sent; it may not know the first number */
     }
-    /* It may expect what was acknowledged already, but nothing that was not sent. */
-    if (ct_ib_seq_ahead(to, theirs->want_write) > CT_IB_SEQ_MASK / 2) {
+    /* It expects nothing that was not sent, and nothing that its NIC has acknowledged: that would
+     * be lost, and all notifications behind it would wait for ever. */
+    if (ct_ib_seq_ahead(theirs->want_write, from) > ct_ib_seq_ahead(to, from)) {
         return false;
     }
     for (uint32_t seq = from; seq != to; seq = ib_write_after(seq)) {
