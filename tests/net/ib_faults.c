@@ -4,6 +4,7 @@
  * own before those of the library: completions that come late, calls that fail.
  */
 #include <errno.h>
+#include <limits.h>
 
 #include "ib_sides.h"
 
@@ -212,6 +213,68 @@ static void port_without_inline(void)
     sides_close();
 }
 
+/* ---- ports that die -------------------------------------------------------------------------- */
+
+static struct ibv_context *dying; /* the event of its death is to come */
+static enum ibv_event_type death;
+
+static int event_of_death(struct ibv_context *ctx, struct ibv_async_event *event)
+{
+    if (ctx != dying) {
+        return ibv_get_async_event(ctx, event);
+    }
+    dying = NULL;
+    *event = (struct ibv_async_event){.event_type = death};
+    return 0;
+}
+
+static void no_acknowledgement(struct ibv_async_event *event)
+{
+    if (event->event_type != death) {
+        ibv_ack_async_event(event);
+    }
+}
+
+/* The first port of side 0 brings no completions any more. It says so before its queue pairs are
+ * drained, or while that is waited for. */
+static void port_death(enum ibv_event_type type, bool while_draining)
+{
+    struct other            *o = open_two("CTRAN_IB_QPS=2 CTRAN_IB_RAILS=1 CTRAN_IB_FAILBACK=1ms");
+    struct ct_ib            *t = ib_of(0);
+    const struct ct_ib_peer *peer = ct_ib_peer_of(o->link);
+    FAIL_IF(!send_message(o), "no message");
+    wait_quiet(o);
+    real_poll = t->ports[0]->ctx->ops.poll_cq;
+    t->ports[0]->ctx->ops.poll_cq = poll_hiding;
+    hidden = t->ports[0]->cq;
+    hides = UINT_MAX;
+    death = type;
+    table[0].get_async_event = event_of_death;
+    table[0].ack_async_event = no_acknowledgement;
+    if (while_draining) {
+        ct_ib_peer_restart(ct_ib_peer_of(o->link), 0, 0);
+        for (unsigned i = 0; i < 100; i++) {
+            (void)turn();
+        }
+        FAIL_IF(peer->phase != CT_IB_DRAINING, "the queue pairs are drained");
+    }
+    dying = t->ports[0]->ctx;
+    for (unsigned i = 0; peer->phase != CT_IB_OPEN || peer->path == 0; i++) {
+        (void)turn();
+        FAIL_IF(o->failed || i > PATIENCE, "the connection does not leave the dead port: phase %d",
+                peer->phase);
+    }
+    for (unsigned i = 0; i < 20; i++) {
+        while (!send_put(o) || !send_message(o)) {
+            (void)turn();
+        }
+    }
+    wait_quiet(o);
+    FAIL_IF(peer->path == 0, "the connection has gone back to the dead port");
+    sides_close();
+    hides = 0;
+}
+
 /* ---- a receiver that lacks something --------------------------------------------------------- */
 
 /* The receiver's NIC has acknowledged a write that the receiver never saw. */
@@ -248,6 +311,11 @@ int main(void)
     no_registration(1);
     port_without_inline();
     lost_write();
+    port_death(IBV_EVENT_DEVICE_FATAL, false);
+    port_death(IBV_EVENT_DEVICE_FATAL, true);
+    port_death(IBV_EVENT_CQ_ERR, false);
+    port_death(IBV_EVENT_CQ_ERR, true);
+    port_death(IBV_EVENT_SRQ_ERR, false);
     sides_end();
     return 0;
 }

@@ -119,7 +119,7 @@ struct ct_ib_port {
     struct ct_ib_where       where; /* as the peers see it */
     uint32_t                 max_inline, max_reads;
     bool                     coherent; /* its atomics are atomic to the processors' */
-    bool                     up, dead; /* dead: the device has failed and does not come back */
+    bool                     up, dead; /* dead: it has failed and does not come back */
     struct ct_ib_qp        **qps;      /* by number, a hash with open addressing */
     uint32_t                 qps_mask, nqps;
     uint32_t                 nmade;       /* queue pairs */
@@ -145,6 +145,8 @@ void ct_ib_port_drain(struct ct_ib_port *port, uint32_t id);
 /* Has the next completion make the channel readable. */
 void ct_ib_port_arm(struct ct_ib_port *port);
 void ct_ib_port_disarm(struct ct_ib_port *port);
+/* No completion of this port is waited for any more. */
+void ct_ib_port_die(struct ct_ib_port *port);
 /* The write that is held waits for what can never come: its sender is lost. */
 void ct_ib_port_give_up(struct ct_ib_port *port);
 
@@ -178,6 +180,7 @@ struct ct_ib_qp {
     struct ibv_send_wr   *first, *last; /* built, not posted */
     struct ct_ib_qp      *built;        /* the next queue pair with such */
     bool                  dead;         /* in the state of error */
+    bool                  marked;       /* its marker is under way */
     bool                  broken;       /* takes no requests */
 };
 
@@ -196,7 +199,7 @@ struct ct_ib_qpset {
 
 /* Makes queue pairs in the state INIT. NULL, logged: there is no room, or the NIC refuses. */
 struct ct_ib_qpset *ct_ib_qpset_make(struct ct_ib_peer *peer, uint8_t path, uint32_t n);
-/* From drained, or half connected, to INIT again. False, logged: the NIC refuses. */
+/* From drained, or half connected, to INIT again. False: the NIC refuses, logged, or is dead. */
 bool ct_ib_qpset_reset(struct ct_ib_qpset *set);
 /* Connects them with the peer's, which are in its SYNC. False, logged: some may be connected, so
  * they have to be reset. */

@@ -88,6 +88,7 @@ bool ct_ib_port_look(struct ct_ib_port *port)
     memset(&attr, 0, sizeof attr);
     if (v->query_port(port->ctx, port->number, &attr) != 0) {
         port->up = false;
+        port->where.flags &= (uint8_t)~CT_IB_UP;
         return true;
     }
     port->gid_index = choose_gid(port, &attr);
@@ -223,13 +224,36 @@ static void on_done(struct ct_ib_qp *qp, uint32_t number)
 static void on_marker(struct ct_ib_qp *qp)
 {
     struct ct_ib_qpset *set = qp->set;
-    if (set->state != CT_IB_QPSET_DRAINING || set->markers == 0 || --set->markers > 0) {
+    if (!qp->marked) {
+        return;
+    }
+    qp->marked = false;
+    if (--set->markers > 0) {
         return;
     }
     if (set->peer != NULL) {
         ct_ib_peer_drained(set->peer);
     } else {
         ct_ib_qpset_destroy(set);
+    }
+}
+
+static struct ct_ib_qp *find_marked(const struct ct_ib_port *port)
+{
+    for (uint32_t i = 0; i <= port->qps_mask; i++) {
+        if (port->qps[i] != NULL && port->qps[i]->marked) {
+            return port->qps[i];
+        }
+    }
+    return NULL;
+}
+
+void ct_ib_port_die(struct ct_ib_port *port)
+{
+    struct ct_ib_qp *qp;
+    port->dead = true;
+    while ((qp = find_marked(port)) != NULL) { /* the table may be another one each time */
+        on_marker(qp);
     }
 }
 

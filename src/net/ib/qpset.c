@@ -263,7 +263,7 @@ static void forget_requests(struct ct_ib_qp *qp)
     qp->port->under_way -= ct_ib_qp_under_way(qp);
     qp->head = qp->tail = qp->heavy = 0;
     qp->first = qp->last = NULL;
-    qp->dead = qp->broken = false;
+    qp->dead = qp->marked = qp->broken = false;
 }
 
 bool ct_ib_qpset_reset(struct ct_ib_qpset *set)
@@ -272,6 +272,9 @@ bool ct_ib_qpset_reset(struct ct_ib_qpset *set)
     for (uint32_t i = 0; i < set->n; i++) {
         struct ct_ib_qp *qp = &set->qp[i];
         forget_requests(qp);
+        if (qp->port->dead) {
+            return false; /* old completions could be taken for new ones */
+        }
         if (set->t->v->modify_qp(qp->qp, &attr, IBV_QP_STATE) != 0 || !to_init(qp)) {
             ct_warn(set->t->env.log, "a queue pair of port %s cannot be reset: %s", qp->port->name,
                     strerror(errno));
@@ -312,9 +315,9 @@ static void ib_qpset_drain(struct ct_ib_qpset *set)
         struct ct_ib_qp *qp = &set->qp[i];
         qp->first = qp->last = NULL;
         qp->dead = true;
-        if (set->t->v->modify_qp(qp->qp, &attr, IBV_QP_STATE) == 0 && post_marker(qp)) {
-            set->markers++;
-        }
+        qp->marked = set->t->v->modify_qp(qp->qp, &attr, IBV_QP_STATE) == 0 && !qp->port->dead &&
+                     post_marker(qp);
+        set->markers += qp->marked;
     }
 }
 
