@@ -342,8 +342,9 @@ void ct_ib_peer_timer(struct ct_ib_peer *peer, uint64_t now);
 void ct_ib_peer_schedule(struct ct_ib_peer *peer, uint64_t at_ns);
 /* Whether all that it was sent is acknowledged. */
 bool ct_ib_peer_settled(const struct ct_ib_peer *peer);
-/* Gives up queue pairs of an idle peer, so that others have some. True: some will be free. */
-bool ct_ib_peer_evict(struct ct_ib *t);
+/* Gives up queue pairs of an idle peer for another one, which may have those of a peer that is not
+ * idle once it has waited for CTRAN_IB_IDLE. True: some will be free. */
+bool ct_ib_peer_evict(const struct ct_ib_peer *for_peer);
 
 static inline struct ct_ib_peer *ct_ib_peer_of(struct ct_net_link *link)
 {

@@ -280,12 +280,14 @@ void ct_ib_peer_on_park(struct ct_ib_peer *peer, uint32_t epoch)
 }
 
 /* The one that has rested longest. */
-bool ct_ib_peer_evict(struct ct_ib *t)
+bool ct_ib_peer_evict(const struct ct_ib_peer *for_peer)
 {
-    const uint64_t     idle_ns = (uint64_t)t->env.cfg->ib_idle * CT_NS_PER_MS;
+    struct ct_ib      *t = for_peer->t;
+    const uint64_t     now = t->now(), idle_ns = (uint64_t)t->env.cfg->ib_idle * CT_NS_PER_MS;
+    const bool         is_urgent = now - for_peer->down_ns >= idle_ns;
     struct ct_ib_peer *oldest = NULL;
     for (struct ct_ib_peer *p = t->peers; p != NULL; p = p->hh.next) {
-        if (p->phase == CT_IB_OPEN && !has_work(p) && t->now() - p->used_ns >= idle_ns &&
+        if (p->phase == CT_IB_OPEN && !has_work(p) && (is_urgent || now - p->used_ns >= idle_ns) &&
             (oldest == NULL || p->used_ns < oldest->used_ns)) {
             oldest = p;
         }

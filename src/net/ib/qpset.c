@@ -210,11 +210,23 @@ static bool has_qps_left(struct ct_ib_peer *peer, uint8_t path, uint32_t n)
     return true;
 }
 
+/* Whether another peer has waited for queue pairs for longer. */
+static bool has_elder(const struct ct_ib_peer *peer)
+{
+    for (const struct ct_ib_peer *p = peer->t->peers; p != NULL; p = p->hh.next) {
+        if (p->phase == CT_IB_SYNCING && p->sets[p->path] == NULL && p->down_ns < peer->down_ns) {
+            return true;
+        }
+    }
+    return false;
+}
+
 struct ct_ib_qpset *ct_ib_qpset_make(struct ct_ib_peer *peer, uint8_t path, uint32_t n)
 {
-    struct ct_ib *t = peer->t;
-    if (!has_qps_left(peer, path, n)) {
-        (void)ct_ib_peer_evict(t);
+    struct ct_ib  *t = peer->t;
+    const uint32_t needed = has_elder(peer) ? 2 * n : n; /* some are left for the elder */
+    if (!has_qps_left(peer, path, needed)) {
+        (void)ct_ib_peer_evict(peer);
         return NULL;
     }
     struct ct_ib_qpset *set = calloc(1, sizeof *set + n * sizeof set->qp[0]);
