@@ -299,6 +299,28 @@ static void lost_write(void)
     sides_close();
 }
 
+/* ---- a peer that breaks the rules ------------------------------------------------------------ */
+
+/* Notices without puts: what waits for its other half is bounded. */
+static void notices_alone(void)
+{
+    const struct ct_net_notice notice = {.key = 1};
+    struct other              *o = open_two("CTRAN_IB_QPS=1 CTRAN_IB_RECEIVES=64");
+    struct other              *in = &sides[1].others[0];
+    const struct ct_ib_peer   *from = ct_ib_peer_of(in->link);
+    FAIL_IF(!send_message(o), "no message");
+    wait_quiet(o);
+    while (!in->failed) {
+        if (ct_ib_peer_of(o->link)->phase == CT_IB_OPEN) {
+            (void)ct_ib_message_add(ct_ib_peer_of(o->link), CT_IB_NOTICE, &notice, sizeof notice);
+        }
+        (void)turn();
+        FAIL_IF(from->waiting.n > 8192, "%u notices wait", from->waiting.n);
+    }
+    ct_net_ib.forget(sides[0].net, 1);
+    sides_close();
+}
+
 int main(void)
 {
     sides_begin("6", 11);
@@ -311,6 +333,7 @@ int main(void)
     no_registration(1);
     port_without_inline();
     lost_write();
+    notices_alone();
     port_death(IBV_EVENT_DEVICE_FATAL, false);
     port_death(IBV_EVENT_DEVICE_FATAL, true);
     port_death(IBV_EVENT_CQ_ERR, false);
