@@ -550,6 +550,20 @@ static bool ib_port_watch(struct ct_ib_port *port)
            epoll_ctl(port->t->epoll, EPOLL_CTL_ADD, port->ctx->async_fd, &queue) == 0;
 }
 
+static bool has_gid(const struct ct_ib_port *port)
+{
+    const int64_t asked = port->t->env.cfg->ib_gid_index;
+    union ibv_gid gid;
+    if (asked < 0 || port->t->v->query_gid(port->ctx, port->number, (int)asked, &gid) == 0) {
+        return true;
+    }
+    ct_error(port->t->env.log,
+             "CTRAN_IB_GID_INDEX is %d, but RDMA port %s has no GID of this index; give one that "
+             "\"ibv_devinfo -v\" lists, or leave the variable unset",
+             (int)asked, port->name);
+    return false;
+}
+
 static bool ib_port_set_up(struct ct_ib_port *port, struct ibv_device *device)
 {
     struct ct_ib          *t = port->t;
@@ -557,7 +571,7 @@ static bool ib_port_set_up(struct ct_ib_port *port, struct ibv_device *device)
     memset(&attr, 0, sizeof attr);
     port->ctx = t->v->open_device(device);
     port->pd = port->ctx != NULL ? t->v->alloc_pd(port->ctx) : NULL;
-    if (port->pd == NULL || t->v->query_device(port->ctx, &attr) != 0 ||
+    if (port->pd == NULL || t->v->query_device(port->ctx, &attr) != 0 || !has_gid(port) ||
         !make_queues(port, &attr) || !make_memory(port) || !make_datagrams(port)) {
         return false;
     }
