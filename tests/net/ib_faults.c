@@ -299,6 +299,21 @@ static void lost_write(void)
     sides_close();
 }
 
+/* All that a port may have under way at a time is in its completion queue when it fails: receives,
+ * requests, datagrams, and a marker of each queue pair. */
+static void completion_room(void)
+{
+    struct other           *o = open_two("CTRAN_IB_RECEIVES=64 CTRAN_IB_BUFFERS=16");
+    const struct ct_config *cfg = &sides[0].cfg;
+    const int64_t most = cfg->ib_receives + cfg->ib_buffers + CT_IB_SENDS + CT_IB_DATAGRAMS +
+                         CT_IB_DATAGRAMS_OUT + cfg->ib_max_qps;
+    FAIL_IF(ib_of(0)->ports[0]->cq->cqe < most, "%d completions for %lld",
+            ib_of(0)->ports[0]->cq->cqe, (long long)most);
+    FAIL_IF(!send_message(o), "no message");
+    wait_quiet(o);
+    sides_close();
+}
+
 /* ---- a peer that breaks the rules ------------------------------------------------------------ */
 
 /* Notices without puts: what waits for its other half is bounded. */
@@ -333,6 +348,7 @@ int main(void)
     no_registration(1);
     port_without_inline();
     lost_write();
+    completion_room();
     notices_alone();
     port_death(IBV_EVENT_DEVICE_FATAL, false);
     port_death(IBV_EVENT_DEVICE_FATAL, true);

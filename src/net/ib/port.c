@@ -472,7 +472,8 @@ static bool make_queues(struct ct_ib_port *port, const struct ibv_device_attr *a
     const struct ct_ib_verbs *v = port->t->v;
     const struct ct_config   *cfg = port->t->env.cfg;
     const uint32_t            receives = (uint32_t)(cfg->ib_buffers + cfg->ib_receives);
-    const int                 cqe = (int)receives + CT_IB_SENDS + 2 * CT_IB_DATAGRAMS + 1024;
+    const int                 markers = (int)cfg->ib_max_qps; /* of all that drain at a time */
+    const int                 cqe = (int)receives + CT_IB_SENDS + 2 * CT_IB_DATAGRAMS + markers;
     struct ibv_srq_init_attr  messages = {.attr = {(uint32_t)cfg->ib_buffers, 1, 0}};
     struct ibv_srq_init_attr  writes = {.attr = {(uint32_t)cfg->ib_receives, 1, 0}};
     port->channel = v->create_comp_channel(port->ctx);
