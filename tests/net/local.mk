@@ -14,8 +14,8 @@ EXTRA_DIST += tests/net/conform.test tests/net/mutants.test
 
 # ib by itself, on the emulated verbs in virtual time.
 if HAVE_VERBS
-ib_tests = tests/net/ib_fabric tests/net/ib_failover tests/net/ib_gpu tests/net/ib_order \
-	tests/net/ib_pool
+ib_tests = tests/net/ib_fabric tests/net/ib_failover tests/net/ib_faults tests/net/ib_gpu \
+	tests/net/ib_order tests/net/ib_pool
 check_PROGRAMS += $(ib_tests)
 TESTS += $(ib_tests)
 ib_cppflags = $(AM_CPPFLAGS) $(VERBS_CFLAGS) -I$(top_srcdir)
@@ -27,6 +27,11 @@ tests_net_ib_gpu_CPPFLAGS = $(ib_cppflags)
 tests_net_ib_gpu_LDFLAGS = $(ib_ldflags) -Wl,-rpath,$(abs_top_builddir)/emu/cuda
 tests_net_ib_gpu_LDADD = $(ib_ldadd)
 EXTRA_tests_net_ib_gpu_DEPENDENCIES = $(ib_loaded) emu/cuda/libcuda.so.1
+tests_net_ib_faults_SOURCES = tests/net/ib_faults.c tests/net/ib_sides.h
+tests_net_ib_faults_CPPFLAGS = $(ib_cppflags)
+tests_net_ib_faults_LDFLAGS = $(ib_ldflags)
+tests_net_ib_faults_LDADD = $(ib_ldadd)
+EXTRA_tests_net_ib_faults_DEPENDENCIES = $(ib_loaded)
 tests_net_ib_pool_SOURCES = tests/net/ib_pool.c tests/net/ib_sides.h
 tests_net_ib_pool_CPPFLAGS = $(ib_cppflags)
 tests_net_ib_pool_LDFLAGS = $(ib_ldflags)
@@ -48,4 +53,4 @@ tests_net_ib_failover_LDFLAGS = $(ib_ldflags)
 tests_net_ib_failover_LDADD = $(ib_ldadd)
 EXTRA_tests_net_ib_failover_DEPENDENCIES = $(ib_loaded)
 endif
-EXTRA_DIST += tests/net/ib_fabric.c tests/net/ib_failover.c tests/net/ib_gpu.c tests/net/ib_pool.c tests/net/ib_order.c tests/net/ib_sides.h
+EXTRA_DIST += tests/net/ib_fabric.c tests/net/ib_failover.c tests/net/ib_faults.c tests/net/ib_gpu.c tests/net/ib_pool.c tests/net/ib_order.c tests/net/ib_sides.h

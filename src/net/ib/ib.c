@@ -18,6 +18,7 @@ enum {
     CLOCK_TURNS = 16,   /* turns of progress between looks at the clock, */
     EVENT_TURNS = 1024, /* and between looks for events of devices, */
     EVENT_IDLE = 64,    /* after so many turns that bring nothing */
+    STUCK_MS = 1000,    /* check_stuck */
     OBJECTS = 64,
 };
 
@@ -80,9 +81,20 @@ static void ib_part(struct ct_ib *t)
     }
 }
 
-/* A write that waits for others, while no port has anything else, waits for ever. */
+/* A write waits for earlier ones of the same peer, and no port has any completion. The completions
+ * of the earlier writes may be on their way: a port that was looked at before may have one by now,
+ * and nothing orders a NIC's completions with its acknowledgements. After STUCK_MS the peer has
+ * broken the rules of order.h. */
 static void check_stuck(struct ct_ib *t)
 {
+    const uint64_t now = t->now();
+    if (t->stuck_ns == 0) {
+        t->stuck_ns = now;
+    }
+    if (now - t->stuck_ns < (uint64_t)STUCK_MS * CT_NS_PER_MS) {
+        return;
+    }
+    t->stuck_ns = 0;
     for (unsigned i = 0; i < t->nports; i++) {
         if (t->ports[i]->held) {
             ct_ib_port_give_up(t->ports[i]);
@@ -105,6 +117,8 @@ static unsigned poll_ports(struct ct_ib *t)
     t->counters.completions += done;
     if (CT_UNLIKELY(held && done == 0)) {
         check_stuck(t);
+    } else {
+        t->stuck_ns = 0;
     }
     return done;
 }
@@ -175,7 +189,7 @@ static void ib_check_peers(struct ct_net *net)
 
 static void ib_set_timer(struct ct_ib *t)
 {
-    uint64_t          next = UINT64_MAX;
+    uint64_t          next = t->stuck_ns != 0 ? t->stuck_ns + STUCK_MS * CT_NS_PER_MS : UINT64_MAX;
     const uint64_t    now = t->now();
     struct itimerspec at = {.it_value = {0, 0}};
     CT_LIST_FOR (node, &t->timed) {

@@ -119,7 +119,7 @@ struct ct_ib_port {
     struct ct_ib_where       where; /* as the peers see it */
     uint32_t                 max_inline, max_reads;
     bool                     coherent; /* its atomics are atomic to the processors' */
-    bool                     up, dead; /* dead: the device has failed and does not come back */
+    bool                     up, dead; /* dead: it has failed and does not come back */
     struct ct_ib_qp        **qps;      /* by number, a hash with open addressing */
     uint32_t                 qps_mask, nqps;
     uint32_t                 nmade;       /* queue pairs */
@@ -145,6 +145,8 @@ void ct_ib_port_drain(struct ct_ib_port *port, uint32_t id);
 /* Has the next completion make the channel readable. */
 void ct_ib_port_arm(struct ct_ib_port *port);
 void ct_ib_port_disarm(struct ct_ib_port *port);
+/* No completion of this port is waited for any more. */
+void ct_ib_port_die(struct ct_ib_port *port);
 /* The write that is held waits for what can never come: its sender is lost. */
 void ct_ib_port_give_up(struct ct_ib_port *port);
 
@@ -178,6 +180,7 @@ struct ct_ib_qp {
     struct ibv_send_wr   *first, *last; /* built, not posted */
     struct ct_ib_qp      *built;        /* the next queue pair with such */
     bool                  dead;         /* in the state of error */
+    bool                  marked;       /* its marker is under way */
     bool                  broken;       /* takes no requests */
 };
 
@@ -196,9 +199,10 @@ struct ct_ib_qpset {
 
 /* Makes queue pairs in the state INIT. NULL, logged: there is no room, or the NIC refuses. */
 struct ct_ib_qpset *ct_ib_qpset_make(struct ct_ib_peer *peer, uint8_t path, uint32_t n);
-/* From drained to INIT again. False, logged: the NIC refuses. */
+/* From drained, or half connected, to INIT again. False: the NIC refuses, logged, or is dead. */
 bool ct_ib_qpset_reset(struct ct_ib_qpset *set);
-/* Connects them with the peer's, which are in its SYNC. */
+/* Connects them with the peer's, which are in its SYNC. False, logged: some may be connected, so
+ * they have to be reset. */
 bool ct_ib_qpset_connect(struct ct_ib_qpset *set, const struct ct_ib_cm *sync);
 /* Begins to drain them; ct_ib_peer_drained is called when that is over, maybe at once. */
 void ct_ib_qpset_drain(struct ct_ib_qpset *set);
@@ -338,8 +342,9 @@ void ct_ib_peer_timer(struct ct_ib_peer *peer, uint64_t now);
 void ct_ib_peer_schedule(struct ct_ib_peer *peer, uint64_t at_ns);
 /* Whether all that it was sent is acknowledged. */
 bool ct_ib_peer_settled(const struct ct_ib_peer *peer);
-/* Gives up queue pairs of an idle peer, so that others have some. True: some will be free. */
-bool ct_ib_peer_evict(struct ct_ib *t);
+/* Gives up queue pairs of an idle peer for another one, which may have those of a peer that is not
+ * idle once it has waited for CTRAN_IB_IDLE. True: some will be free. */
+bool ct_ib_peer_evict(const struct ct_ib_peer *for_peer);
 
 static inline struct ct_ib_peer *ct_ib_peer_of(struct ct_net_link *link)
 {
@@ -454,6 +459,7 @@ struct ct_ib_op {
     struct ct_ib_peer   *peer;
     struct ct_ib_era    *era;
     struct ct_ib_memory *memory; /* NULL: its bytes are copied */
+    bool                 copies; /* so are those not posted yet: a port does not register it */
     uint64_t             posted_bytes;
     uint32_t             parts; /* under way */
     bool                 whole; /* nothing is left to be posted */
@@ -486,6 +492,8 @@ struct ct_ib_qp *ct_ib_rma_qp(struct ct_ib_peer *peer, bool heavy);
 /* The sges of a part of an operation's local memory; 0: they cannot be made. */
 int ct_ib_rma_sges(const struct ct_ib_op *op, const struct ct_ib_qp *qp, uint64_t offset,
                    uint32_t len_bytes, struct ibv_sge *sges);
+/* Whether the bytes of the next part are copied, for this queue pair. */
+bool ct_ib_rma_copies(struct ct_ib_op *op, const struct ct_ib_qp *qp);
 /* Bytes of the next part of an operation. */
 uint32_t ct_ib_rma_part(const struct ct_ib_op *op);
 
@@ -556,6 +564,7 @@ struct ct_ib {
     bool                  closing;
     unsigned              uncounted; /* events that no turn has been told of */
     bool                  parting;   /* peers that have left may have yet to be told of */
+    uint64_t              stuck_ns;  /* since when a write waits and no port has any other; 0 */
     uint64_t              turn_ns;   /* the time, as of one of the last turns of progress */
     uint64_t              random;
     unsigned              events; /* events of this turn */

@@ -164,6 +164,25 @@ static void ib_message_deliver(struct ct_ib_peer *peer, const struct ct_net_noti
     }
 }
 
+/* Halves of notifications that may wait: those under way at the peer, and those whose other half is
+ * in a queue of this side. */
+static uint32_t most_waiting(const struct ct_ib *t)
+{
+    const struct ct_config *cfg = t->env.cfg;
+    return CT_IB_WINDOW + CT_IB_MESSAGES +
+           t->nports * (uint32_t)(cfg->ib_receives + cfg->ib_buffers);
+}
+
+static void ib_message_refuse(struct ct_ib_peer *peer)
+{
+    ct_error(peer->t->env.log,
+             "rank %" PRIu32 " has sent %" PRIu32
+             " notifications without the puts that they belong "
+             "to, or puts without notifications; it is treated as failed",
+             peer->id, peer->waiting.n);
+    ct_ib_peer_lose(peer, CTRAN_ERR_INTERN);
+}
+
 /* One half has come: joins it with the oldest that waits for such a half, or has it wait. */
 static void ib_message_meet(struct ct_ib_peer *peer, const struct ct_ib_waiting_notice *half)
 {
@@ -176,6 +195,10 @@ static void ib_message_meet(struct ct_ib_peer *peer, const struct ct_ib_waiting_
         if (!is_void) {
             ib_message_deliver(peer, half->is_notice ? &half->notice : &other.notice);
         }
+        return;
+    }
+    if (w->n >= most_waiting(peer->t)) {
+        ib_message_refuse(peer);
         return;
     }
     if (!ib_message_make_room(peer->t, w)) {

@@ -288,6 +288,14 @@ static void ib_path_look_at(struct ct_ib_port *port)
     tell_peers(t);
 }
 
+static void ib_path_die(struct ct_ib_port *port, const char *what)
+{
+    ct_error(port->t->env.log, "%s of RDMA port %s has failed for good; the port is used no more",
+             what, port->name);
+    ct_ib_port_die(port);
+    ib_path_look_at(port);
+}
+
 static void ib_path_handle(struct ct_ib_port *port, const struct ibv_async_event *event)
 {
     switch (event->event_type) {
@@ -300,9 +308,13 @@ static void ib_path_handle(struct ct_ib_port *port, const struct ibv_async_event
         ib_path_look_at(port);
         break;
     case IBV_EVENT_DEVICE_FATAL:
-        ct_warn(port->t->env.log, "the NIC of RDMA port %s has failed for good", port->name);
-        port->dead = true;
-        ib_path_look_at(port);
+        ib_path_die(port, "the NIC");
+        break;
+    case IBV_EVENT_CQ_ERR: /* no completion comes any more */
+        ib_path_die(port, "the completion queue");
+        break;
+    case IBV_EVENT_SRQ_ERR:
+        ib_path_die(port, "a receive queue");
         break;
     default: /* of queue pairs: completions tell more */
         break;

@@ -185,6 +185,15 @@ static void take_back(struct ct_ib_peer *peer, struct ct_ib_qp *qp)
     }
 }
 
+/* The queue pairs of a path begin anew, or are made anew where they cannot. */
+static void ib_peer_renew(struct ct_ib_peer *peer, unsigned path)
+{
+    if (!ct_ib_qpset_reset(peer->sets[path])) {
+        ct_ib_qpset_destroy(peer->sets[path]);
+        peer->sets[path] = NULL;
+    }
+}
+
 static void take_back_all(struct ct_ib_peer *peer)
 {
     for (unsigned path = 0; path < CT_ARRAY_LEN(peer->sets); path++) {
@@ -195,10 +204,7 @@ static void take_back_all(struct ct_ib_peer *peer)
         for (uint32_t i = 0; i < set->n; i++) {
             take_back(peer, &set->qp[i]);
         }
-        if (!ct_ib_qpset_reset(set)) {
-            ct_ib_qpset_destroy(set);
-            peer->sets[path] = NULL;
-        }
+        ib_peer_renew(peer, path);
     }
     peer->elsewhere = 0;
 }
@@ -274,12 +280,14 @@ void ct_ib_peer_on_park(struct ct_ib_peer *peer, uint32_t epoch)
 }
 
 /* The one that has rested longest. */
-bool ct_ib_peer_evict(struct ct_ib *t)
+bool ct_ib_peer_evict(const struct ct_ib_peer *for_peer)
 {
-    const uint64_t     idle_ns = (uint64_t)t->env.cfg->ib_idle * CT_NS_PER_MS;
+    struct ct_ib      *t = for_peer->t;
+    const uint64_t     now = t->now(), idle_ns = (uint64_t)t->env.cfg->ib_idle * CT_NS_PER_MS;
+    const bool         is_urgent = now - for_peer->down_ns >= idle_ns;
     struct ct_ib_peer *oldest = NULL;
     for (struct ct_ib_peer *p = t->peers; p != NULL; p = p->hh.next) {
-        if (p->phase == CT_IB_OPEN && !has_work(p) && t->now() - p->used_ns >= idle_ns &&
+        if (p->phase == CT_IB_OPEN && !has_work(p) && (is_urgent || now - p->used_ns >= idle_ns) &&
             (oldest == NULL || p->used_ns < oldest->used_ns)) {
             oldest = p;
         }
@@ -368,12 +376,18 @@ static bool take_theirs(struct ct_ib_peer *peer, const struct ct_ib_cm *sync)
     peer->nqps = set->n < sync->nqps ? set->n : sync->nqps;
     if (!ct_ib_message_acked(peer, sync->want_message) || !ct_ib_write_sync(peer, sync)) {
         ct_error(peer->t->env.log,
-                 "rank %" PRIu32 " says that it has got what was not sent; it is treated as failed",
+                 "rank %" PRIu32
+                 " says that it has got what was not sent, or has not got what its NIC "
+                 "has acknowledged; it is treated as failed",
                  peer->id);
         ct_ib_peer_lose(peer, CTRAN_ERR_INTERN);
         return false;
     }
-    if (peer->phase != CT_IB_SYNCING || !ct_ib_qpset_connect(set, sync)) {
+    if (peer->phase != CT_IB_SYNCING) {
+        return false;
+    }
+    if (!ct_ib_qpset_connect(set, sync)) { /* some may be connected, which cannot be done twice */
+        ib_peer_renew(peer, peer->path);
         return false;
     }
     peer->has_theirs = true;

@@ -88,6 +88,7 @@ bool ct_ib_port_look(struct ct_ib_port *port)
     memset(&attr, 0, sizeof attr);
     if (v->query_port(port->ctx, port->number, &attr) != 0) {
         port->up = false;
+        port->where.flags &= (uint8_t)~CT_IB_UP;
         return true;
     }
     port->gid_index = choose_gid(port, &attr);
@@ -223,13 +224,36 @@ static void on_done(struct ct_ib_qp *qp, uint32_t number)
 static void on_marker(struct ct_ib_qp *qp)
 {
     struct ct_ib_qpset *set = qp->set;
-    if (set->state != CT_IB_QPSET_DRAINING || set->markers == 0 || --set->markers > 0) {
+    if (!qp->marked) {
+        return;
+    }
+    qp->marked = false;
+    if (--set->markers > 0) {
         return;
     }
     if (set->peer != NULL) {
         ct_ib_peer_drained(set->peer);
     } else {
         ct_ib_qpset_destroy(set);
+    }
+}
+
+static struct ct_ib_qp *find_marked(const struct ct_ib_port *port)
+{
+    for (uint32_t i = 0; i <= port->qps_mask; i++) {
+        if (port->qps[i] != NULL && port->qps[i]->marked) {
+            return port->qps[i];
+        }
+    }
+    return NULL;
+}
+
+void ct_ib_port_die(struct ct_ib_port *port)
+{
+    struct ct_ib_qp *qp;
+    port->dead = true;
+    while ((qp = find_marked(port)) != NULL) { /* the table may be another one each time */
+        on_marker(qp);
     }
 }
 
@@ -448,7 +472,8 @@ static bool make_queues(struct ct_ib_port *port, const struct ibv_device_attr *a
     const struct ct_ib_verbs *v = port->t->v;
     const struct ct_config   *cfg = port->t->env.cfg;
     const uint32_t            receives = (uint32_t)(cfg->ib_buffers + cfg->ib_receives);
-    const int                 cqe = (int)receives + CT_IB_SENDS + 2 * CT_IB_DATAGRAMS + 1024;
+    const int                 markers = (int)cfg->ib_max_qps; /* of all that drain at a time */
+    const int                 cqe = (int)receives + CT_IB_SENDS + 2 * CT_IB_DATAGRAMS + markers;
     struct ibv_srq_init_attr  messages = {.attr = {(uint32_t)cfg->ib_buffers, 1, 0}};
     struct ibv_srq_init_attr  writes = {.attr = {(uint32_t)cfg->ib_receives, 1, 0}};
     port->channel = v->create_comp_channel(port->ctx);
@@ -526,6 +551,20 @@ static bool ib_port_watch(struct ct_ib_port *port)
            epoll_ctl(port->t->epoll, EPOLL_CTL_ADD, port->ctx->async_fd, &queue) == 0;
 }
 
+static bool has_gid(const struct ct_ib_port *port)
+{
+    const int64_t asked = port->t->env.cfg->ib_gid_index;
+    union ibv_gid gid;
+    if (asked < 0 || port->t->v->query_gid(port->ctx, port->number, (int)asked, &gid) == 0) {
+        return true;
+    }
+    ct_error(port->t->env.log,
+             "CTRAN_IB_GID_INDEX is %d, but RDMA port %s has no GID of this index; give one that "
+             "\"ibv_devinfo -v\" lists, or leave the variable unset",
+             (int)asked, port->name);
+    return false;
+}
+
 static bool ib_port_set_up(struct ct_ib_port *port, struct ibv_device *device)
 {
     struct ct_ib          *t = port->t;
@@ -533,7 +572,7 @@ static bool ib_port_set_up(struct ct_ib_port *port, struct ibv_device *device)
     memset(&attr, 0, sizeof attr);
     port->ctx = t->v->open_device(device);
     port->pd = port->ctx != NULL ? t->v->alloc_pd(port->ctx) : NULL;
-    if (port->pd == NULL || t->v->query_device(port->ctx, &attr) != 0 ||
+    if (port->pd == NULL || t->v->query_device(port->ctx, &attr) != 0 || !has_gid(port) ||
         !make_queues(port, &attr) || !make_memory(port) || !make_datagrams(port)) {
         return false;
     }

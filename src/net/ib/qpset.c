@@ -144,8 +144,9 @@ bool ct_ib_qpset_connect(struct ct_ib_qpset *set, const struct ct_ib_cm *sync)
     for (uint32_t i = 0; i < set->peer->nqps; i++) {
         set->qp[i].remote = (uint32_t)ct_ib_path_remote(set->peer, set->path, i);
         if (!to_ready(&set->qp[i], sync)) {
-            ct_warn(set->t->env.log, "a queue pair of port %s cannot be connected: %s",
-                    set->qp[i].port->name, strerror(errno));
+            ct_warn(set->t->env.log,
+                    "a queue pair of port %s cannot be connected to rank %u: %s; it is tried again",
+                    set->qp[i].port->name, set->peer->id, strerror(errno));
             return false;
         }
     }
@@ -209,11 +210,23 @@ static bool has_qps_left(struct ct_ib_peer *peer, uint8_t path, uint32_t n)
     return true;
 }
 
+/* Whether another peer has waited for queue pairs for longer. */
+static bool has_elder(const struct ct_ib_peer *peer)
+{
+    for (const struct ct_ib_peer *p = peer->t->peers; p != NULL; p = p->hh.next) {
+        if (p->phase == CT_IB_SYNCING && p->sets[p->path] == NULL && p->down_ns < peer->down_ns) {
+            return true;
+        }
+    }
+    return false;
+}
+
 struct ct_ib_qpset *ct_ib_qpset_make(struct ct_ib_peer *peer, uint8_t path, uint32_t n)
 {
-    struct ct_ib *t = peer->t;
-    if (!has_qps_left(peer, path, n)) {
-        (void)ct_ib_peer_evict(t);
+    struct ct_ib  *t = peer->t;
+    const uint32_t needed = has_elder(peer) ? 2 * n : n; /* some are left for the elder */
+    if (!has_qps_left(peer, path, needed)) {
+        (void)ct_ib_peer_evict(peer);
         return NULL;
     }
     struct ct_ib_qpset *set = calloc(1, sizeof *set + n * sizeof set->qp[0]);
@@ -262,7 +275,7 @@ static void forget_requests(struct ct_ib_qp *qp)
     qp->port->under_way -= ct_ib_qp_under_way(qp);
     qp->head = qp->tail = qp->heavy = 0;
     qp->first = qp->last = NULL;
-    qp->dead = qp->broken = false;
+    qp->dead = qp->marked = qp->broken = false;
 }
 
 bool ct_ib_qpset_reset(struct ct_ib_qpset *set)
@@ -271,6 +284,9 @@ bool ct_ib_qpset_reset(struct ct_ib_qpset *set)
     for (uint32_t i = 0; i < set->n; i++) {
         struct ct_ib_qp *qp = &set->qp[i];
         forget_requests(qp);
+        if (qp->port->dead) {
+            return false; /* old completions could be taken for new ones */
+        }
         if (set->t->v->modify_qp(qp->qp, &attr, IBV_QP_STATE) != 0 || !to_init(qp)) {
             ct_warn(set->t->env.log, "a queue pair of port %s cannot be reset: %s", qp->port->name,
                     strerror(errno));
@@ -311,9 +327,9 @@ static void ib_qpset_drain(struct ct_ib_qpset *set)
         struct ct_ib_qp *qp = &set->qp[i];
         qp->first = qp->last = NULL;
         qp->dead = true;
-        if (set->t->v->modify_qp(qp->qp, &attr, IBV_QP_STATE) == 0 && post_marker(qp)) {
-            set->markers++;
-        }
+        qp->marked = set->t->v->modify_qp(qp->qp, &attr, IBV_QP_STATE) == 0 && !qp->port->dead &&
+                     post_marker(qp);
+        set->markers += qp->marked;
     }
 }
 

@@ -58,11 +58,11 @@ static void ib_read_post(struct ct_ib_read *read, struct ct_ib_qp *qp)
     qp->heavy += read->heavy;
 }
 
-static struct ct_ib_read *ib_read_make(struct ct_ib_op *op, uint32_t len)
+static struct ct_ib_read *ib_read_make(struct ct_ib_op *op, uint32_t len, bool copies)
 {
     struct ct_ib      *t = op->peer->t;
-    struct ct_ib_buf  *buf = op->memory == NULL ? ct_ib_buf_get(t) : NULL;
-    struct ct_ib_read *read = op->memory != NULL || buf != NULL ? ct_slab_get(&t->reads) : NULL;
+    struct ct_ib_buf  *buf = copies ? ct_ib_buf_get(t) : NULL;
+    struct ct_ib_read *read = !copies || buf != NULL ? ct_slab_get(&t->reads) : NULL;
     if (read == NULL) {
         if (buf != NULL) {
             ct_ib_buf_put(t, buf);
@@ -77,10 +77,12 @@ static struct ct_ib_read *ib_read_make(struct ct_ib_op *op, uint32_t len)
 
 bool ct_ib_read_next(struct ct_ib_op *op)
 {
-    const bool         is_atomic = op->rma->op == CT_NET_OP_ATOMIC;
-    const uint32_t     len = is_atomic ? WORD : ct_ib_rma_part(op);
-    struct ct_ib_qp   *qp = ct_ib_rma_qp(op->peer, len >= HEAVY);
-    struct ct_ib_read *read = qp != NULL ? ib_read_make(op, len) : NULL;
+    const bool       is_atomic = op->rma->op == CT_NET_OP_ATOMIC;
+    uint32_t         len = is_atomic ? WORD : ct_ib_rma_part(op);
+    struct ct_ib_qp *qp = ct_ib_rma_qp(op->peer, len >= HEAVY);
+    const bool       copies = qp != NULL && ct_ib_rma_copies(op, qp);
+    len = copies && !is_atomic ? ct_ib_rma_part(op) : len; /* parts that are copied are shorter */
+    struct ct_ib_read *read = qp != NULL ? ib_read_make(op, len, copies) : NULL;
     if (read == NULL) {
         return false;
     }

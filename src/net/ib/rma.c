@@ -91,13 +91,21 @@ int ct_ib_rma_sges(const struct ct_ib_op *op, const struct ct_ib_qp *qp, uint64_
     return (int)n;
 }
 
+bool ct_ib_rma_copies(struct ct_ib_op *op, const struct ct_ib_qp *qp)
+{
+    uint32_t lkey;
+    op->copies = op->copies || op->memory == NULL ||
+                 !ct_ib_memory_on(op->peer->t, op->memory, qp->port, &lkey);
+    return op->copies;
+}
+
 uint32_t ct_ib_rma_part(const struct ct_ib_op *op)
 {
     const struct ct_net_rma *rma = op->rma;
     const size_t             left = rma->len_bytes - op->posted_bytes;
     struct iovec             blocks[CT_IB_SGES];
     unsigned                 n;
-    if (op->memory == NULL) {
+    if (op->memory == NULL || op->copies) {
         return (uint32_t)ct_min_size(left, op->peer->t->slice_bytes);
     }
     const size_t part = ct_min_size(left, op->peer->limits->segment_bytes);

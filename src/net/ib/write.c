@@ -70,6 +70,25 @@ static bool fill_sges(const struct ct_ib_write *w, const struct ct_ib_qp *qp,
     return wr->num_sge > 0;
 }
 
+/* A write whose bytes were to go within the request goes by a port that takes fewer there: they are
+ * copied. False: no buffer is free. */
+static bool hold_bytes(struct ct_ib_peer *peer, struct ct_ib_write *w, const struct ct_ib_qp *qp)
+{
+    size_t pos = w->rma->pos + w->offset;
+    if (w->len_bytes <= qp->port->max_inline || w->buf != NULL ||
+        ib_write_status_of(w) != CTRAN_SUCCESS || (w->op != NULL && w->op->memory != NULL)) {
+        return true;
+    }
+    w->buf = ct_ib_buf_get(peer->t);
+    if (w->buf == NULL) {
+        return false;
+    }
+    if (!ct_area_gather_all(w->rma->area, &pos, w->buf->bytes, w->len_bytes)) {
+        set_status(w, CTRAN_ERR_BUFFER);
+    }
+    return true;
+}
+
 /* A write with a number, first or once more. */
 static void ib_write_post(struct ct_ib_peer *peer, uint32_t seq, struct ct_ib_qp *qp,
                           uint32_t flags)
@@ -188,8 +207,8 @@ static bool ib_write_prepare(struct ct_ib_op *op, struct ct_ib_write *w, bool co
 bool ct_ib_write_next(struct ct_ib_op *op)
 {
     struct ct_ib_peer *peer = op->peer;
-    const uint32_t     len = ct_ib_rma_part(op), seq = peer->write_next;
-    uint32_t           flags;
+    uint32_t           len = ct_ib_rma_part(op), flags;
+    const uint32_t     seq = peer->write_next;
     if (!has_number(peer)) {
         return false;
     }
@@ -197,6 +216,8 @@ bool ct_ib_write_next(struct ct_ib_op *op)
     if (qp == NULL) {
         return false;
     }
+    const bool copies = ct_ib_rma_copies(op, qp);
+    len = copies ? ct_ib_rma_part(op) : len; /* parts that are copied are shorter */
     const bool         last = op->posted_bytes + len == op->rma->len_bytes;
     struct ct_ib_write w = {.rma = op->rma,
                             .op = op,
@@ -204,7 +225,7 @@ bool ct_ib_write_next(struct ct_ib_op *op)
                             .len_bytes = len,
                             .heavy = len >= HEAVY,
                             .notifies = last && op->rma->notify};
-    if (!ib_write_prepare(op, &w, op->memory == NULL && !is_tiny(op, len, qp))) {
+    if (!ib_write_prepare(op, &w, copies && !is_tiny(op, len, qp))) {
         return false;
     }
     *write_at(peer, seq) = w;
@@ -225,7 +246,7 @@ bool ct_ib_write_again(struct ct_ib_peer *peer)
             continue;
         }
         struct ct_ib_qp *qp = ct_ib_rma_qp(peer, w->heavy);
-        if (qp == NULL) {
+        if (qp == NULL || !hold_bytes(peer, w, qp)) {
             return false;
         }
         ib_write_post(peer, peer->write_again, qp, 0);
@@ -251,13 +272,13 @@ void ct_ib_write_acked(struct ct_ib_peer *peer, uint32_t seq)
     peer->elsewhere -= w->posted && w->qp_index != 1;
     w->rma = NULL;
     move_on(peer);
-    if (w->op == NULL) {
-        ct_ib_rma_short_over(peer, rma->comp, w->era, w->status);
-        return;
-    }
     if (w->buf != NULL) {
         ct_ib_buf_put(peer->t, w->buf);
         w->buf = NULL;
+    }
+    if (w->op == NULL) {
+        ct_ib_rma_short_over(peer, rma->comp, w->era, w->status);
+        return;
     }
     ct_ib_op_part_over(w->op, CTRAN_SUCCESS);
 }
@@ -291,11 +312,12 @@ void ct_ib_write_fail(struct ct_ib_peer *peer, int why)
 bool ct_ib_write_sync(struct ct_ib_peer *peer, const struct ct_ib_cm *theirs)
 {
     const uint32_t from = peer->write_una, to = peer->write_next;
-    if (from == to) {
-        return true;
+    if (from == to && to == (uint32_t)peer->t->env.cfg->ib_first_write) {
+        return true; /* nothing was sent; it may not know the first number */
     }
-    /* It may expect what was acknowledged already, but nothing that was not sent. */
-    if (ct_ib_seq_ahead(to, theirs->want_write) > CT_IB_SEQ_MASK / 2) {
+    /* It expects nothing that was not sent, and nothing that its NIC has acknowledged: that would
+     * be lost, and all notifications behind it would wait for ever. */
+    if (ct_ib_seq_ahead(theirs->want_write, from) > ct_ib_seq_ahead(to, from)) {
         return false;
     }
     for (uint32_t seq = from; seq != to; seq = ib_write_after(seq)) {
