@@ -102,6 +102,8 @@ const char *ct_config_nearest(const char *name);
 #define CT_ENV_STORE "CTRAN_JOB_STORE"
 /* The file in which waiting ranks say so (base/blocked.h): "NAMESPACE|PATH". */
 #define CT_ENV_STATUS "CTRAN_JOB_STATUS"
+/* The port at which those who have spawned this job wait for it; pmi/family.c. */
+#define CT_ENV_PARENT_PORT "CTRAN_PARENT_PORT"
 /* Numbers of a rank, for scripts. The library asks PMIx, and reads the size only before it has
  * joined the job (pmi/job.c). */
 #define CT_ENV_RANK       "CTRAN_RANK"

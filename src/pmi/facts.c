@@ -98,7 +98,7 @@ uint64_t ct_facts_hash(uint64_t hash, const char *text)
  * this list on this host from any other. */
 static bool parse_local_peers(struct ct_job *job, const char *list, uint32_t *ranks)
 {
-    uint64_t hash = 14695981039346656037u;
+    uint64_t hash = 14695981039346656037u ^ job->first;
     bool     found = false;
     job->nlocal = 0;
     for (const char *s = list; *s != '\0';) {
@@ -160,6 +160,21 @@ static void read_room(const pmix_proc_t *me, struct ct_job *job)
     }
 }
 
+/* A job that ranks of another job have spawned is one of a family: PMIx numbers the processes of
+ * all these jobs. Only ctranrun gives them one key, by which they know each other. */
+static void read_family(const pmix_proc_t *me, struct ct_job *job)
+{
+    pmix_value_t *parent = get_fact(me, PMIX_RANK_WILDCARD, PMIX_PARENT_ID);
+    uint32_t      number;
+    job->has_family = getenv(CT_ENV_KEY) != NULL && ct_auth_available();
+    job->spawned = job->has_family && parent != NULL &&
+                   get_u32(me, job->rank, PMIX_GLOBAL_RANK, &number) && number >= job->rank;
+    job->first = job->spawned ? number - job->rank : 0;
+    if (parent != NULL) {
+        PMIX_VALUE_RELEASE(parent);
+    }
+}
+
 int ct_facts_read(const pmix_proc_t *me, struct ct_job *job, uint32_t **local_ranks)
 {
     const struct ct_log *log = &job->p->log;
@@ -172,6 +187,7 @@ int ct_facts_read(const pmix_proc_t *me, struct ct_job *job, uint32_t **local_ra
         return CTRAN_ERR_BOOTSTRAP;
     }
     read_room(me, job);
+    read_family(me, job);
     const char *id = getenv(CT_ENV_JOB);
     snprintf(job->id, sizeof job->id, "%.60s", id != NULL ? id : me->nspace);
     for (char *c = job->id; *c != '\0'; c++) {
