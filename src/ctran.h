@@ -842,7 +842,8 @@ CTRAN_API int ctran_comm_disconnect(ctran_comm_t *comm);
  * processes start, or none. Each of array_of_errcodes, which has a place for each process
  * (CTRAN_ERRCODES_IGNORE: none), gets CTRAN_SUCCESS; the places get the error at root alone.
  * Errors, at all ranks: CTRAN_ERR_SPAWN: there is no such program, no such host or no room, or no
- * ctranrun; CTRAN_ERR_ARG, CTRAN_ERR_INFO; CTRAN_ERR_ROOT. */
+ * ctranrun, or rank 0 has ended before it called ctran_init; CTRAN_ERR_ARG, CTRAN_ERR_INFO;
+ * CTRAN_ERR_ROOT. */
 CTRAN_API int ctran_comm_spawn(const char *command, char *argv[], int maxprocs, ctran_info_t info,
                                int root, ctran_comm_t comm, ctran_comm_t *intercomm,
                                int array_of_errcodes[]);
@@ -869,9 +870,10 @@ CTRAN_API int ctran_close_port(const char *port_name);
 
 /* The ranks of comm, an intracommunicator, meet those of another one: one side accepts at a port
  * that its root has opened, the other connects to it. newcomm has the other side as its remote
- * group. Calls that come early wait. Collective over comm; port_name and info count at root alone.
- * Errors, at all ranks: CTRAN_ERR_PORT: the port is not open, or its process has ended or cannot be
- * reached; CTRAN_ERR_GROUP: both sides have a process in common; CTRAN_ERR_ROOT. */
+ * group. Calls that come early wait, at most as long as the key "timeout" of info says, in seconds.
+ * Collective over comm; port_name and info count at root alone. Errors, at all ranks:
+ * CTRAN_ERR_PORT: the port is not open, its process has ended or cannot be reached, or the time is
+ * over; CTRAN_ERR_GROUP: both sides have a process in common; CTRAN_ERR_ROOT. */
 CTRAN_API int ctran_comm_accept(const char *port_name, ctran_info_t info, int root,
                                 ctran_comm_t comm, ctran_comm_t *newcomm);
 CTRAN_API int ctran_comm_connect(const char *port_name, ctran_info_t info, int root,

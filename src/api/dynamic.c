@@ -43,13 +43,31 @@ int ctran_close_port(const char *port_name)
     return rc;
 }
 
+/* The key "timeout" of a call, in seconds. */
+static int read_timeout(struct ct_comm *comm, const char *call, const struct ct_info *info,
+                        uint64_t *timeout_ns)
+{
+    char    text[32];
+    int64_t seconds;
+    if (info == NULL || ct_info_get(&comm->p->infos, info, "timeout", text, sizeof text) < 0) {
+        return CTRAN_SUCCESS;
+    }
+    if (!ct_config_number(CT_VAR_INT, text, &seconds) || seconds < 0 || seconds > INT32_MAX) {
+        return ct_api_raise(comm, CTRAN_ERR_INFO_VALUE, call,
+                            "\"timeout\" is \"%s\", must be a number of seconds", text);
+    }
+    *timeout_ns = (uint64_t)seconds * 1000 * CT_NS_PER_MS;
+    return CTRAN_SUCCESS;
+}
+
 /* Accepts a call at a port, or makes one. */
 static int meet(const char *call, bool calls, const char *port_name, ctran_info_t info_handle,
                 int root, ctran_comm_t handle, ctran_comm_t *newcomm)
 {
-    struct ct_comm *comm, *made = NULL;
-    struct ct_info *info;
-    int             rc = ct_check_intra(call, handle, &comm), bad = CTRAN_SUCCESS;
+    struct ct_comm   *comm, *made = NULL;
+    struct ct_info   *info;
+    struct ct_meeting at = {.port = port_name, .calls = calls, .timeout_ns = CT_PORT_FOREVER};
+    int               rc = ct_check_intra(call, handle, &comm), bad = CTRAN_SUCCESS;
     rc = rc == CTRAN_SUCCESS ? ct_check_out(comm, call, newcomm, "newcomm") : rc;
     rc = rc == CTRAN_SUCCESS ? ct_check_root(comm, call, root) : rc;
     if (rc != CTRAN_SUCCESS) {
@@ -58,17 +76,19 @@ static int meet(const char *call, bool calls, const char *port_name, ctran_info_
     if ((uint32_t)root == comm->run.me) {
         bad = check_port_name(comm, call, port_name);
         bad = bad == CTRAN_SUCCESS ? ct_check_info(comm, call, info_handle, &info) : bad;
+        bad = bad == CTRAN_SUCCESS ? read_timeout(comm, call, info, &at.timeout_ns) : bad;
     }
     struct ct_blocked b;
     ct_api_block(&b, call, comm, CT_BLOCKED_NONE, CT_BLOCKED_NONE);
-    rc = ct_comm_meet_at(comm, (uint32_t)root, port_name, calls, bad, &made);
+    rc = ct_comm_meet_at(comm, (uint32_t)root, &at, bad, &made);
     ct_blocked_end(&b);
     if (bad != CTRAN_SUCCESS) {
         return bad; /* the others have it now, and a handler has seen it */
     }
     if (rc == CTRAN_ERR_PORT) {
         return ct_api_raise(comm, rc, call,
-                            calls ? "the port is not open, or its process has ended: open it by "
+                            calls ? "the port is not open, its process has ended, or nobody has "
+                                    "accepted in time: open it by "
                                     "ctran_open_port in the process that accepts"
                                   : "the port is not open in the root process");
     }
@@ -215,7 +235,8 @@ static int join(struct ct_comm *self, int fd, bool calls, struct ct_comm **made)
     }
     const bool told = calls ? recv_all(fd, port, sizeof port) : send_all(fd, port, sizeof port);
     port[sizeof port - 1] = '\0';
-    rc = told ? ct_comm_meet_at(self, 0, port, calls, CTRAN_SUCCESS, made) : CTRAN_ERR_SYSTEM;
+    const struct ct_meeting at = {.port = port, .calls = calls, .timeout_ns = CT_PORT_FOREVER};
+    rc = told ? ct_comm_meet_at(self, 0, &at, CTRAN_SUCCESS, made) : CTRAN_ERR_SYSTEM;
     if (!calls) {
         (void)ct_port_close(self->p, port);
     }

@@ -102,7 +102,8 @@ static int describe(struct ct_comm *comm, const struct spawn *s, int i, const ch
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-static int start(struct ct_comm *comm, const struct spawn *s, const char *port)
+static int start(struct ct_comm *comm, const struct spawn *s, const char *port,
+                 struct ct_family_watch **watch)
 {
     struct program           *programs = calloc((size_t)s->count, sizeof *programs);
     struct ct_family_program *list = calloc((size_t)s->count, sizeof *list);
@@ -115,7 +116,8 @@ static int start(struct ct_comm *comm, const struct spawn *s, const char *port)
         rc = describe(comm, s, i, port, &programs[i]);
         list[i] = programs[i].to;
     }
-    if (rc == CTRAN_SUCCESS && ct_family_spawn(list, (uint32_t)s->count, &why) != CTRAN_SUCCESS) {
+    if (rc == CTRAN_SUCCESS &&
+        ct_family_spawn(comm->p->job, list, (uint32_t)s->count, watch, &why) != CTRAN_SUCCESS) {
         rc = ct_api_raise(comm, CTRAN_ERR_SPAWN, s->call, "%s%s cannot be started: %s",
                           s->commands[0], s->count > 1 ? " and the others" : "", why);
     }
@@ -125,7 +127,8 @@ static int start(struct ct_comm *comm, const struct spawn *s, const char *port)
 }
 
 /* What the root does before all meet: checks, opens the port, has the job started. */
-static int prepare(struct ct_comm *comm, const struct spawn *s, char *port)
+static int prepare(struct ct_comm *comm, const struct spawn *s, char *port,
+                   struct ct_family_watch **watch)
 {
     const bool complete =
         s->count > 0 && s->commands != NULL && s->maxprocs != NULL && s->infos != NULL;
@@ -144,7 +147,7 @@ static int prepare(struct ct_comm *comm, const struct spawn *s, char *port)
     if (rc != CTRAN_SUCCESS) {
         return ct_api_pass(comm, rc, s->call);
     }
-    rc = start(comm, s, port);
+    rc = start(comm, s, port, watch);
     if (rc != CTRAN_SUCCESS) {
         (void)ct_port_close(comm->p, port); /* nobody knows it */
     }
@@ -170,9 +173,10 @@ static void set_codes(int *codes, uint32_t n, int rc)
 
 static int spawn(ctran_comm_t handle, const struct spawn *s, ctran_comm_t *intercomm, int *codes)
 {
-    struct ct_comm *comm, *made = NULL;
-    char            port[CTRAN_MAX_PORT_NAME] = "";
-    int             rc = ct_check_intra(s->call, handle, &comm), bad = CTRAN_SUCCESS;
+    struct ct_comm         *comm, *made = NULL;
+    struct ct_family_watch *watch = NULL;
+    char                    port[CTRAN_MAX_PORT_NAME] = "";
+    int                     rc = ct_check_intra(s->call, handle, &comm), bad = CTRAN_SUCCESS;
     rc = rc == CTRAN_SUCCESS ? ct_check_out(comm, s->call, intercomm, "intercomm") : rc;
     rc = rc == CTRAN_SUCCESS ? ct_check_root(comm, s->call, s->root) : rc;
     if (rc != CTRAN_SUCCESS) {
@@ -180,14 +184,22 @@ static int spawn(ctran_comm_t handle, const struct spawn *s, ctran_comm_t *inter
     }
     const bool is_root = (uint32_t)s->root == comm->run.me;
     if (is_root) {
-        bad = prepare(comm, s, port);
+        bad = prepare(comm, s, port, &watch);
     }
     struct ct_blocked b;
     ct_api_block(&b, s->call, comm, CT_BLOCKED_NONE, CT_BLOCKED_NONE);
-    rc = ct_comm_meet_at(comm, (uint32_t)s->root, port, false, bad, &made);
+    const struct ct_meeting at = {.port = port, .lost = watch != NULL ? &watch->lost : NULL};
+    rc = ct_comm_meet_at(comm, (uint32_t)s->root, &at, bad, &made);
     ct_blocked_end(&b);
     if (is_root && bad == CTRAN_SUCCESS) {
         (void)ct_port_close(comm->p, port);
+        ct_family_unwatch(watch);
+    }
+    if (is_root && bad == CTRAN_SUCCESS && rc == CTRAN_ERR_SPAWN) {
+        bad = ct_api_raise(comm, rc, s->call,
+                           "%s%s ended before all its processes had called "
+                           "ctran_init",
+                           s->commands[0], s->count > 1 ? " or another" : "");
     }
     /* Elsewhere nothing says how many processes were asked for, if none was started. */
     const uint32_t n = made != NULL                     ? made->remote->n
@@ -236,12 +248,14 @@ int ct_api_meet_parent(struct ct_process *p)
     if (port == NULL) {
         return CTRAN_SUCCESS;
     }
-    int rc = ct_comm_meet_at(world, 0, port, true, CTRAN_SUCCESS, &parent);
+    const struct ct_meeting at = {.port = port, .calls = true, .timeout_ns = CT_PORT_FOREVER};
+    int                     rc = ct_comm_meet_at(world, 0, &at, CTRAN_SUCCESS, &parent);
     if (rc != CTRAN_SUCCESS) {
         ct_error(&p->log, "the processes that have spawned job %s cannot be reached at %s",
                  p->job->id, port);
         return rc;
     }
+    ct_family_met(p->job);
     ct_comm_set_name(parent, "CTRAN_COMM_PARENT");
     ct_comm_set_parent(p, parent);
     return CTRAN_SUCCESS;

@@ -188,10 +188,18 @@ int ct_comm_idup(struct ct_comm *comm, const struct ct_info *info, struct ct_com
  * process in common. inter.c */
 int ct_comm_meet(struct ct_comm *local, uint32_t leader, struct ct_comm *peer, int remote_leader,
                  int tag, int bad, struct ct_comm **out);
-/* Collective over `local`; see ctran_comm_accept, and ctran_comm_connect where root `calls`. port
- * and bad count at root alone: its argument error `bad` comes to all. CTRAN_ERR_PORT;
- * CTRAN_ERR_GROUP as above. inter.c */
-int ct_comm_meet_at(struct ct_comm *local, uint32_t root, const char *port, bool calls, int bad,
+/* Where two groups meet: the root calls a port, for so long, or accepts there (port.h). */
+struct ct_meeting {
+    const char         *port;
+    bool                calls;
+    uint64_t            timeout_ns; /* of a call; CT_PORT_FOREVER */
+    const _Atomic bool *lost;       /* of an accept */
+};
+
+/* Collective over `local`; see ctran_comm_accept and ctran_comm_connect. `at` and bad count at root
+ * alone: its argument error `bad` comes to all. CTRAN_ERR_PORT, CTRAN_ERR_SPAWN; CTRAN_ERR_GROUP as
+ * above. inter.c */
+int ct_comm_meet_at(struct ct_comm *local, uint32_t root, const struct ct_meeting *at, int bad,
                     struct ct_comm **out);
 int ct_comm_merge(struct ct_comm *comm, bool high, struct ct_comm **out);
 static inline void ct_comm_hold(struct ct_comm *comm)

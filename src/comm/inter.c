@@ -188,19 +188,21 @@ static int show_all(struct ct_comm *local)
     return rc;
 }
 
-int ct_comm_meet_at(struct ct_comm *local, uint32_t root, const char *port, bool calls, int bad,
+int ct_comm_meet_at(struct ct_comm *local, uint32_t root, const struct ct_meeting *at, int bad,
                     struct ct_comm **out)
 {
-    struct offer theirs = {0};
-    uint32_t    *ids = NULL, peer;
-    int          rc = show_all(local);
+    struct ct_process *p = local->p;
+    struct offer       theirs = {0};
+    uint32_t          *ids = NULL, peer;
+    int                rc = show_all(local);
     rc = bad != CTRAN_SUCCESS ? bad : rc;
     if (local->run.me == root && rc == CTRAN_SUCCESS) {
-        uint64_t id = calls ? 0 : ct_comms_propose(local->p);
-        rc = calls ? ct_port_call(local->p, port, &id, &peer)
-                   : ct_port_accept(local->p, port, id, &peer);
-        rc = rc == CTRAN_SUCCESS ? meet(local, peer, ct_ctx(id, CT_CTX_INTER), 0, &theirs, &ids)
-                                 : rc;
+        uint64_t id = at->calls ? 0 : ct_comms_propose(p);
+        rc = at->calls ? ct_port_call(p, at->port, at->timeout_ns, &id, &peer)
+                       : ct_port_accept(p, at->port, id, at->lost, &peer);
+        if (rc == CTRAN_SUCCESS) {
+            rc = meet(local, peer, ct_ctx(id, CT_CTX_INTER), 0, &theirs, &ids);
+        }
         theirs.id = id;
     }
     return finish_meeting(local, root, rc, theirs, ids, out);

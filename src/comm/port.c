@@ -13,9 +13,11 @@
 
 /* ---- on the wire ----------------------------------------------------------------------------- */
 
-/* `number` tells the calls of one process apart. */
+/* `number` tells the calls of one process apart. A call that waits in line can be withdrawn: then
+ * the answer is CTRAN_ERR_PORT. One that was accepted before has its answer. */
 struct wire_call {
     uint32_t port, number;
+    uint32_t withdraw; /* 0, or 1 */
 };
 
 struct wire_answer {
@@ -159,6 +161,20 @@ static void hand_over(struct ct_process *p, struct accepting *a, struct ct_ep *f
     ct_request_complete(p, &a->req);
 }
 
+/* Takes a call out of its line, if it is there. */
+static void withdraw(struct port *port, struct ct_ep *from, uint32_t number) CT_IN_DOMAIN
+{
+    CT_LIST_FOR (l, &port->calls) {
+        struct waiting *call = CT_LIST_ENTRY(l, struct waiting, node);
+        if (call->from == from && call->number == number) {
+            ct_list_remove(&call->node);
+            free(call);
+            (void)answer(from, number, 0, CTRAN_ERR_PORT);
+            return;
+        }
+    }
+}
+
 static void on_call(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
                     size_t len_bytes) CT_IN_DOMAIN
 {
@@ -169,7 +185,11 @@ static void on_call(struct ct_ep *from, const void *hdr, size_t hdr_len, const v
     }
     struct port    *port = find_port(from->p->ports, wire.port);
     struct waiting *call;
-    if (port == NULL) {
+    if (wire.withdraw != 0) {
+        if (port != NULL) {
+            withdraw(port, from, wire.number);
+        }
+    } else if (port == NULL) {
         (void)answer(from, wire.number, 0, CTRAN_ERR_PORT);
     } else if (!ct_list_empty(&port->accepts)) {
         hand_over(from->p, CT_LIST_ENTRY(port->accepts.next, struct accepting, node), from,
@@ -235,8 +255,10 @@ static void on_fail(struct ct_ep *ep) CT_IN_DOMAIN
 int ct_port_open(struct ct_process *p, char *name, size_t cap)
 {
     struct port *port = calloc(1, sizeof *port);
-    if (port == NULL) {
-        return CTRAN_ERR_NO_MEM;
+    int          rc = port != NULL ? ct_ep_meet_others(p) : CTRAN_ERR_NO_MEM;
+    if (rc != CTRAN_SUCCESS && rc != CTRAN_ERR_UNSUPPORTED_OPERATION) {
+        free(port);
+        return rc;
     }
     ct_list_init(&port->calls);
     ct_list_init(&port->accepts);
@@ -290,7 +312,27 @@ static bool take_waiting(struct port *port, struct accepting *a) CT_IN_DOMAIN
     return true;
 }
 
-int ct_port_accept(struct ct_process *p, const char *name, uint64_t id, uint32_t *peer)
+/* What sets *lost signals nobody, so this looks after each nap. */
+static int wait_for_call(struct ct_process *p, struct accepting *a, const _Atomic bool *lost)
+{
+    struct ct_wait pace = {0};
+    if (lost == NULL) {
+        return ct_p2p_wait(p, &a->req);
+    }
+    ct_domain_enter(p);
+    while (!ct_request_is_done(&a->req) && !atomic_load_explicit(lost, memory_order_acquire)) {
+        ct_waiter_turn_(p, &pace);
+    }
+    const bool came = ct_request_is_done(&a->req);
+    if (!came) {
+        ct_list_remove(&a->node);
+    }
+    ct_domain_leave(p);
+    return came ? a->req.error : CTRAN_ERR_SPAWN;
+}
+
+int ct_port_accept(struct ct_process *p, const char *name, uint64_t id, const _Atomic bool *lost,
+                   uint32_t *peer)
 {
     struct accepting a = {0};
     ct_list_init(&a.node);
@@ -304,7 +346,7 @@ int ct_port_accept(struct ct_process *p, const char *name, uint64_t id, uint32_t
     if (port == NULL) {
         return CTRAN_ERR_PORT;
     }
-    int rc = came ? CTRAN_SUCCESS : ct_p2p_wait(p, &a.req);
+    int rc = came ? CTRAN_SUCCESS : wait_for_call(p, &a, lost);
     if (rc == CTRAN_SUCCESS) {
         *peer = a.from->id;
         ct_domain_enter(p);
@@ -314,10 +356,32 @@ int ct_port_accept(struct ct_process *p, const char *name, uint64_t id, uint32_t
     return rc;
 }
 
-int ct_port_call(struct ct_process *p, const char *name, uint64_t *id, uint32_t *peer)
+/* Waits for the answer. When the time is over the call is withdrawn, and the answer says whether it
+ * was accepted before. */
+static int wait_for_answer(struct ct_process *p, struct calling *c, struct wire_call *wire,
+                           uint64_t timeout_ns)
+{
+    struct ct_wait pace = {0};
+    const uint64_t start_ns = ct_clock_ns();
+    if (timeout_ns != CT_PORT_FOREVER) {
+        ct_domain_enter(p);
+        while (!ct_request_is_done(&c->req) && ct_clock_ns() - start_ns < timeout_ns) {
+            ct_waiter_turn_(p, &pace);
+        }
+        if (!ct_request_is_done(&c->req)) {
+            wire->withdraw = 1;
+            (void)send_message(c->to, p->ports->call, wire, sizeof *wire);
+        }
+        ct_domain_leave(p);
+    }
+    return ct_p2p_wait(p, &c->req);
+}
+
+int ct_port_call(struct ct_process *p, const char *name, uint64_t timeout_ns, uint64_t *id,
+                 uint32_t *peer)
 {
     struct calling   c = {0};
-    struct wire_call wire;
+    struct wire_call wire = {0};
     if (!read_name(name, peer, &wire.port)) {
         return CTRAN_ERR_PORT;
     }
@@ -335,7 +399,7 @@ int ct_port_call(struct ct_process *p, const char *name, uint64_t *id, uint32_t 
     }
     ct_domain_leave(p);
     if (rc == CTRAN_SUCCESS) {
-        rc = ct_p2p_wait(p, &c.req);
+        rc = wait_for_answer(p, &c, &wire, timeout_ns);
         *id = c.id;
     }
     return rc == CTRAN_SUCCESS || rc == CTRAN_ERR_NO_MEM ? rc : CTRAN_ERR_PORT;

@@ -19,18 +19,24 @@
 int  ct_port_init(struct ct_process *p);
 void ct_port_fini(struct ct_process *p);
 
-/* Opens a port and writes its name, of at most `cap` bytes with the 0. CTRAN_ERR_NO_MEM. */
+/* Opens a port and writes its name, of at most `cap` bytes with the 0. Processes of other jobs, if
+ * there can be any, reach this process before anybody knows the name. CTRAN_ERR_NO_MEM,
+ * CTRAN_ERR_BOOTSTRAP. */
 int ct_port_open(struct ct_process *p, char *name, size_t cap);
 /* Closes a port. Calls that nobody has accepted, and accepts that wait, end with CTRAN_ERR_PORT.
  * CTRAN_ERR_PORT: it is no open port of this process. */
 int ct_port_close(struct ct_process *p, const char *name);
 
 /* Waits for a call of the port, which is one of this process, and answers with `id`. *peer is the
- * process that has called. CTRAN_ERR_PORT: it is no open port of this process, or was closed. */
-int ct_port_accept(struct ct_process *p, const char *name, uint64_t id, uint32_t *peer);
-/* Calls a port and waits until the call is accepted. *id is what the other side has answered, *peer
- * its process. CTRAN_ERR_PORT: the name is none of a port, the port is not open, or its process
- * cannot be reached or has ended. */
-int ct_port_call(struct ct_process *p, const char *name, uint64_t *id, uint32_t *peer);
+ * process that has called. CTRAN_ERR_PORT: it is no open port of this process, or was closed.
+ * `lost`, unless it is NULL, becomes true if nobody will call: CTRAN_ERR_SPAWN. */
+int ct_port_accept(struct ct_process *p, const char *name, uint64_t id, const _Atomic bool *lost,
+                   uint32_t *peer);
+/* Calls a port and waits until the call is accepted, or withdraws it after so long. *id is what the
+ * other side has answered, *peer its process. CTRAN_ERR_PORT: the name is none of a port, the port
+ * is not open, or its process cannot be reached or has ended, or the time is over. */
+#define CT_PORT_FOREVER UINT64_MAX
+int ct_port_call(struct ct_process *p, const char *name, uint64_t timeout_ns, uint64_t *id,
+                 uint32_t *peer);
 
 #endif

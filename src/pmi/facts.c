@@ -164,15 +164,12 @@ static void read_room(const pmix_proc_t *me, struct ct_job *job)
  * all these jobs. Only ctranrun gives them one key, by which they know each other. */
 static void read_family(const pmix_proc_t *me, struct ct_job *job)
 {
-    pmix_value_t *parent = get_fact(me, PMIX_RANK_WILDCARD, PMIX_PARENT_ID);
-    uint32_t      number;
+    pmix_proc_t parent;
+    uint32_t    number;
     job->has_family = getenv(CT_ENV_KEY) != NULL && ct_auth_available();
-    job->spawned = job->has_family && parent != NULL &&
+    job->spawned = job->has_family && ct_facts_parent(me, &parent) &&
                    get_u32(me, job->rank, PMIX_GLOBAL_RANK, &number) && number >= job->rank;
     job->first = job->spawned ? number - job->rank : 0;
-    if (parent != NULL) {
-        PMIX_VALUE_RELEASE(parent);
-    }
 }
 
 int ct_facts_read(const pmix_proc_t *me, struct ct_job *job, uint32_t **local_ranks)
@@ -203,6 +200,19 @@ int ct_facts_read(const pmix_proc_t *me, struct ct_job *job, uint32_t **local_ra
 bool ct_facts_host_of(const pmix_proc_t *me, uint32_t rank, char *host, size_t cap)
 {
     return get_string(me, rank, PMIX_HOSTNAME, host, cap);
+}
+
+bool ct_facts_parent(const pmix_proc_t *me, pmix_proc_t *parent)
+{
+    pmix_value_t *v = get_fact(me, PMIX_RANK_WILDCARD, PMIX_PARENT_ID);
+    bool          has = v != NULL && v->type == PMIX_PROC && v->data.proc != NULL;
+    if (has) {
+        *parent = *v->data.proc;
+    }
+    if (v != NULL) {
+        PMIX_VALUE_RELEASE(v);
+    }
+    return has;
 }
 
 bool ct_facts_are_recoverable(const pmix_proc_t *me)

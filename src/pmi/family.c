@@ -15,6 +15,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "pmi/facts.h"
+
 enum { KEY_MAX = PMIX_MAX_KEYLEN };
 
 static const char SERVICE[] = "ctran.service.";
@@ -176,11 +178,83 @@ static pmix_status_t fill_app(pmix_app_t *app, const struct ct_family_program *p
     return rc == PMIX_SUCCESS && !full ? PMIX_ERR_NOMEM : rc;
 }
 
-int ct_family_spawn(const struct ct_family_program *programs, uint32_t n, const char **why)
+static const char *reason(pmix_status_t rc)
 {
-    char          nspace[PMIX_MAX_NSLEN + 1];
-    pmix_app_t   *apps = calloc(n, sizeof *apps);
-    pmix_status_t rc = apps != NULL ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+    switch (rc) {
+    case PMIX_ERR_JOB_EXE_NOT_FOUND:
+        return "there is no such program";
+    case PMIX_ERR_JOB_APP_NOT_EXECUTABLE:
+        return "the file is no program, or may not be executed";
+    case PMIX_ERR_JOB_FAILED_TO_MAP:
+        return "the hosts are not the job's, or have no room";
+    case PMIX_ERR_OUT_OF_RESOURCE:
+        return "too many jobs run that ranks have spawned, or stand one in another";
+    default:
+        return PMIx_Error_string(rc);
+    }
+}
+
+/* The process as PMIx names it. */
+static void own_proc(const struct ct_job *job, pmix_proc_t *me)
+{
+    const char *nspace = getenv("PMIX_NAMESPACE"); /* there is one: see ct_job_under_pmix */
+    PMIX_LOAD_PROCID(me, nspace, job->rank);
+}
+
+/* PMIx_Connect of the spawning rank and rank 0 of the new job is a wait that ends when the latter
+ * does, and else when it connects as well, since it has met the former (ct_family_met). */
+
+void ct_family_unwatch(struct ct_family_watch *watch)
+{
+    if (atomic_fetch_sub_explicit(&watch->refs, 1, memory_order_acq_rel) == 1) {
+        free(watch);
+    }
+}
+
+/* On libpmix's thread. */
+static void on_connected(pmix_status_t status, void *arg)
+{
+    struct ct_family_watch *watch = arg;
+    atomic_store_explicit(&watch->lost, status != PMIX_SUCCESS, memory_order_release);
+    ct_family_unwatch(watch);
+}
+
+/* Where PMIx cannot watch the job, it is not watched. */
+static struct ct_family_watch *watch_job(const struct ct_job *job, struct ct_family_watch *watch,
+                                         const char *nspace)
+{
+    pmix_proc_t both[2];
+    own_proc(job, &both[0]);
+    PMIX_LOAD_PROCID(&both[1], nspace, 0);
+    atomic_store_explicit(&watch->refs, 2, memory_order_relaxed);
+    if (PMIx_Connect_nb(both, 2, NULL, 0, on_connected, watch) != PMIX_SUCCESS) {
+        ct_family_unwatch(watch);
+    }
+    return watch;
+}
+
+static void on_met(pmix_status_t status, void *arg)
+{
+    (void)status, (void)arg;
+}
+
+void ct_family_met(const struct ct_job *job)
+{
+    pmix_proc_t both[2]; /* in the order of watch_job */
+    own_proc(job, &both[1]);
+    if (job->rank == 0 && ct_facts_parent(&both[1], &both[0])) {
+        (void)PMIx_Connect_nb(both, 2, NULL, 0, on_met,
+                              NULL); /* a parent that is gone needs none */
+    }
+}
+
+int ct_family_spawn(struct ct_job *job, const struct ct_family_program *programs, uint32_t n,
+                    struct ct_family_watch **watch, const char **why)
+{
+    char        nspace[PMIX_MAX_NSLEN + 1];
+    pmix_app_t *apps = calloc(n, sizeof *apps);
+    *watch = calloc(1, sizeof **watch);
+    pmix_status_t rc = apps != NULL && *watch != NULL ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
     for (uint32_t i = 0; rc == PMIX_SUCCESS && i < n; i++) {
         rc = fill_app(&apps[i], &programs[i]);
     }
@@ -191,27 +265,14 @@ int ct_family_spawn(const struct ct_family_program *programs, uint32_t n, const 
         PMIX_APP_DESTRUCT(&apps[i]);
     }
     free(apps);
-    switch (rc) {
-    case PMIX_SUCCESS:
+    if (rc == PMIX_SUCCESS) {
+        *watch = watch_job(job, *watch, nspace);
         return CTRAN_SUCCESS;
-    case PMIX_ERR_JOB_EXE_NOT_FOUND:
-        *why = "there is no such program";
-        break;
-    case PMIX_ERR_JOB_APP_NOT_EXECUTABLE:
-        *why = "the file is no program, or may not be executed";
-        break;
-    case PMIX_ERR_JOB_FAILED_TO_MAP:
-        *why = "the hosts are not the job's, or have no room";
-        break;
-    case PMIX_ERR_OUT_OF_RESOURCE:
-        *why = "too many jobs run that ranks have spawned, or stand one in another";
-        break;
-    default:
-        *why = PMIx_Error_string(rc);
     }
+    free(*watch);
+    *why = reason(rc);
     return CTRAN_ERR_SPAWN;
 }
-
 const char *ct_family_told_port(const struct ct_job *job)
 {
     return job->spawned ? getenv(CT_ENV_PARENT_PORT) : NULL;

@@ -181,9 +181,21 @@ struct ct_family_program {
     int          maxprocs;
 };
 
-/* Starts n programs as one job, and returns when all their processes run. CTRAN_ERR_SPAWN: *why has
- * the reason, and nothing was started. */
-int ct_family_spawn(const struct ct_family_program *programs, uint32_t n, const char **why);
+/* A job that this process has spawned, until its ranks have met this process. Another thread sets
+ * `lost` when rank 0 of the job ends before. */
+struct ct_family_watch {
+    _Atomic bool     lost;
+    _Atomic uint32_t refs; /* this process's, and that of the other thread */
+};
+
+/* Starts n programs as one job, and returns when all their processes run. *watch is for
+ * ct_family_unwatch, once the job's ranks have met this process or are lost. CTRAN_ERR_SPAWN: *why
+ * has the reason, and nothing was started. */
+int  ct_family_spawn(struct ct_job *job, const struct ct_family_program *programs, uint32_t n,
+                     struct ct_family_watch **watch, const char **why);
+void ct_family_unwatch(struct ct_family_watch *watch);
+/* Rank 0 of the new job has met those who have spawned it. */
+void ct_family_met(const struct ct_job *job);
 
 /* The port at which those who have spawned this job wait for it; NULL: it was not spawned so. */
 const char *ct_family_told_port(const struct ct_job *job);

@@ -142,6 +142,14 @@ static void test_ports(void)
         talk(inter, calls);
         OK(ctran_comm_disconnect(&inter));
     }
+    if (calls) { /* nobody accepts */
+        ctran_info_t info;
+        OK(ctran_info_create(&info));
+        OK(ctran_info_set(info, "timeout", "0"));
+        EXPECT_EQ(CTRAN_ERR_PORT, ctran_comm_connect(port, info, 0, half, &inter));
+        OK(ctran_info_free(&info));
+    }
+    OK(ctran_barrier(CTRAN_COMM_WORLD));
     if (check_rank == 0) {
         OK(ctran_close_port(port));
     }
