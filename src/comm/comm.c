@@ -295,7 +295,7 @@ int ct_comm_init(struct ct_process *p) CT_UNCHECKED
     }
     p->comms = s;
     ct_lock_init(&s->lock, p->threaded);
-    ct_keyvals_init(&s->keyvals, &attr_ops, p->threaded);
+    ct_keyvals_init(&s->keyvals, CT_KEYVALS_COMM, &attr_ops, p->threaded);
     ct_slab_init(&s->pool, sizeof(struct ct_comm), 16);
     ct_slab_init(&s->groups_pool, sizeof(struct ct_group), 16);
     ct_list_init(&s->groups);
