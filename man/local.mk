@@ -30,6 +30,8 @@ dist_man_MANS += \
 	man/ctran_comm.3 \
 	man/ctran_comm_attr.3 \
 	man/ctran_comm_revoke.3 \
+	man/ctran_comm_spawn.3 \
+	man/ctran_open_port.3 \
 	man/ctran_error_string.3 \
 	man/ctran_get_address.3 \
 	man/ctran_get_version.3 \
@@ -114,9 +116,12 @@ nodist_man_MANS = \
 	man/ctran_cart_shift.3 \
 	man/ctran_cart_sub.3 \
 	man/ctran_cartdim_get.3 \
+	man/ctran_close_port.3 \
+	man/ctran_comm_accept.3 \
 	man/ctran_comm_attach_buffer.3 \
 	man/ctran_comm_call_errhandler.3 \
 	man/ctran_comm_compare.3 \
+	man/ctran_comm_connect.3 \
 	man/ctran_comm_create.3 \
 	man/ctran_comm_create_errhandler.3 \
 	man/ctran_comm_create_from_group.3 \
@@ -134,6 +139,7 @@ nodist_man_MANS = \
 	man/ctran_comm_get_errhandler.3 \
 	man/ctran_comm_get_info.3 \
 	man/ctran_comm_get_name.3 \
+	man/ctran_comm_get_parent.3 \
 	man/ctran_comm_group.3 \
 	man/ctran_comm_ack_failed.3 \
 	man/ctran_comm_agree.3 \
@@ -147,6 +153,7 @@ nodist_man_MANS = \
 	man/ctran_comm_idup.3 \
 	man/ctran_comm_idup_with_info.3 \
 	man/ctran_comm_iflush_buffer.3 \
+	man/ctran_comm_join.3 \
 	man/ctran_comm_rank.3 \
 	man/ctran_comm_remote_group.3 \
 	man/ctran_comm_remote_size.3 \
@@ -155,6 +162,7 @@ nodist_man_MANS = \
 	man/ctran_comm_set_info.3 \
 	man/ctran_comm_set_name.3 \
 	man/ctran_comm_size.3 \
+	man/ctran_comm_spawn_multiple.3 \
 	man/ctran_comm_split.3 \
 	man/ctran_comm_split_type.3 \
 	man/ctran_comm_test_inter.3 \
@@ -227,6 +235,7 @@ nodist_man_MANS = \
 	man/ctran_isend.3 \
 	man/ctran_is_thread_main.3 \
 	man/ctran_issend.3 \
+	man/ctran_lookup_name.3 \
 	man/ctran_mprobe.3 \
 	man/ctran_mrecv.3 \
 	man/ctran_neighbor_allgather_init.3 \
@@ -250,6 +259,7 @@ nodist_man_MANS = \
 	man/ctran_pready.3 \
 	man/ctran_pready_list.3 \
 	man/ctran_pready_range.3 \
+	man/ctran_publish_name.3 \
 	man/ctran_precv_init.3 \
 	man/ctran_recv_init.3 \
 	man/ctran_reduce.3 \
@@ -322,6 +332,7 @@ nodist_man_MANS = \
 	man/ctran_type_get_name.3 \
 	man/ctran_unpack.3 \
 	man/ctran_unpack_external.3 \
+	man/ctran_unpublish_name.3 \
 	man/ctran_waitall.3 \
 	man/ctran_waitany.3 \
 	man/ctran_waitsome.3 \

@@ -34,17 +34,6 @@ int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
 }
 NAME(Op_create)
 
-/* Nobody is spawned. */
-int PMPI_Comm_get_parent(MPI_Comm *parent)
-{
-    if (parent == NULL) {
-        return ct_front_raise(MPI_COMM_NULL, MPI_ERR_ARG, "MPI_Comm_get_parent", "parent is NULL");
-    }
-    *parent = MPI_COMM_NULL;
-    return MPI_SUCCESS;
-}
-NAME(Comm_get_parent)
-
 /* ---- the error handler of MPI_FILE_NULL, which programs set though they have no files -------- */
 
 static _Atomic(MPI_Errhandler) of_no_file = MPI_ERRORS_RETURN;

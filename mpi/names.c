@@ -26,8 +26,9 @@ static bool is_predefined(const void *handle)
 
 int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 {
-    const int rc = ctran_comm_get_name(comm, comm_name, resultlen);
-    if (rc == MPI_SUCCESS && is_predefined(comm)) {
+    const int  rc = ctran_comm_get_name(comm, comm_name, resultlen);
+    const bool is_parent = rc == MPI_SUCCESS && strcmp(comm_name, "CTRAN_COMM_PARENT") == 0;
+    if (rc == MPI_SUCCESS && (is_predefined(comm) || is_parent)) {
         rename_constant(comm_name, resultlen);
     }
     return rc;
@@ -43,6 +44,16 @@ int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
     return rc;
 }
 NAME(Type_get_name)
+
+int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
+{
+    const int rc = ctran_win_get_name(win, win_name, resultlen);
+    if (rc == MPI_SUCCESS && is_predefined(win)) {
+        rename_constant(win_name, resultlen);
+    }
+    return rc;
+}
+NAME(Win_get_name)
 
 /* The value of "thread_level". */
 int PMPI_Session_get_info(MPI_Session session, MPI_Info *info_used)

@@ -174,6 +174,10 @@ enum { CTRAN_IDENT = 201, CTRAN_CONGRUENT = 202, CTRAN_SIMILAR = 203, CTRAN_UNEQ
 enum { CTRAN_CART = 211, CTRAN_GRAPH = 212, CTRAN_DIST_GRAPH = 213 };
 
 /* In place of weights: the graph has none; it has, but the caller has no edges. */
+#define CTRAN_ARGV_NULL       ((char **)0)  /* a program gets no arguments */
+#define CTRAN_ARGVS_NULL      ((char ***)0) /* no program gets any */
+#define CTRAN_ERRCODES_IGNORE ((int *)0)
+
 #define CTRAN_UNWEIGHTED    ((int *)10)
 #define CTRAN_WEIGHTS_EMPTY ((int *)11)
 /* Orders of arrays, distributions of their dimensions, constructors of datatypes, and classes for
@@ -213,6 +217,7 @@ enum {
     CTRAN_MAX_OBJECT_NAME = 128,
     CTRAN_MAX_STRINGTAG_LEN = 1024,
     CTRAN_MAX_PSET_NAME_LEN = 1024,
+    CTRAN_MAX_PORT_NAME = 1024,
     CTRAN_MAX_INFO_KEY = 256, /* these two, too, with the closing 0 */
     CTRAN_MAX_INFO_VAL = 1024
 };
@@ -869,6 +874,74 @@ CTRAN_API int ctran_comm_free(ctran_comm_t *comm);
 /* The same, once all communication on *comm has been completed by the calls that complete it, so
  * that it waits for nothing here either. Source: MPI-4.1 sec. 11.10.4. */
 CTRAN_API int ctran_comm_disconnect(ctran_comm_t *comm);
+
+/* ---------------------------------------------------------------------------------------------
+ * Processes that start or meet later. A job whose ranks another job has spawned has a world of its
+ * own; an intercommunicator joins it with those who have spawned it. Processes of all jobs of such
+ * a family can meet at ports, if ctranrun has started the first one. Messages between jobs go by
+ * tcp. Source: MPI-4.1 chapter 11.
+ * ------------------------------------------------------------------------------------------ */
+
+/* Starts maxprocs processes of `command` with the arguments argv, a list without the command that
+ * ends with NULL (CTRAN_ARGV_NULL: none), as one job. Returns when all have called ctran_init.
+ * intercomm has them as its remote group, in the order of their ranks. Collective over comm, an
+ * intracommunicator; command, argv, maxprocs and info count at root alone. Keys of info: "host", a
+ * list of hosts of this job with ',' between; "wdir", the processes' directory, else root's;
+ * "path", folders with ':' between in which a command without '/' is looked for first. All
+ * processes start, or none. Each of array_of_errcodes, which has a place for each process
+ * (CTRAN_ERRCODES_IGNORE: none), gets CTRAN_SUCCESS; the places get the error at root alone.
+ * Errors, at all ranks: CTRAN_ERR_SPAWN: there is no such program, no such host or no room, or no
+ * ctranrun, or rank 0 has ended before it called ctran_init; CTRAN_ERR_ARG, CTRAN_ERR_INFO;
+ * CTRAN_ERR_ROOT. */
+CTRAN_API int ctran_comm_spawn(const char *command, char *argv[], int maxprocs, ctran_info_t info,
+                               int root, ctran_comm_t comm, ctran_comm_t *intercomm,
+                               int array_of_errcodes[]);
+
+/* The same for several programs, which become one job, in this order: an array has `count`
+ * elements, one for each program (CTRAN_ARGVS_NULL: none gets arguments). All name the same hosts,
+ * or none. The attribute CTRAN_APPNUM tells a process which program it is. */
+CTRAN_API int ctran_comm_spawn_multiple(int count, char *array_of_commands[],
+                                        char **array_of_argv[], const int array_of_maxprocs[],
+                                        const ctran_info_t array_of_info[], int root,
+                                        ctran_comm_t comm, ctran_comm_t *intercomm,
+                                        int array_of_errcodes[]);
+
+/* *parent is the intercommunicator with the processes that have spawned this job; CTRAN_COMM_NULL:
+ * it was not spawned by these calls, or the program has freed it. It is the same handle each time,
+ * and ctran_finalize frees it. Local. */
+CTRAN_API int ctran_comm_get_parent(ctran_comm_t *parent);
+
+/* Opens a port of the calling process, at which other processes may call it, and writes its name,
+ * at most CTRAN_MAX_PORT_NAME bytes with the 0. No key of info is known. Close ends calls that were
+ * not accepted. Local. Errors: CTRAN_ERR_PORT: it is no open port of this process. */
+CTRAN_API int ctran_open_port(ctran_info_t info, char *port_name);
+CTRAN_API int ctran_close_port(const char *port_name);
+
+/* The ranks of comm, an intracommunicator, meet those of another one: one side accepts at a port
+ * that its root has opened, the other connects to it. newcomm has the other side as its remote
+ * group. Calls that come early wait, at most as long as the key "timeout" of info says, in seconds.
+ * Collective over comm; port_name and info count at root alone. Errors, at all ranks:
+ * CTRAN_ERR_PORT: the port is not open, its process has ended or cannot be reached, or the time is
+ * over; CTRAN_ERR_GROUP: both sides have a process in common; CTRAN_ERR_ROOT. */
+CTRAN_API int ctran_comm_accept(const char *port_name, ctran_info_t info, int root,
+                                ctran_comm_t comm, ctran_comm_t *newcomm);
+CTRAN_API int ctran_comm_connect(const char *port_name, ctran_info_t info, int root,
+                                 ctran_comm_t comm, ctran_comm_t *newcomm);
+
+/* The same for the two processes that have the ends of a connected stream socket, on which nothing
+ * else is under way. CTRAN_COMM_NULL: they are not of one family, or fd leads back to this process.
+ * Blocks until the other end calls. Errors: CTRAN_ERR_ARG: the socket has failed. */
+CTRAN_API int ctran_comm_join(int fd, ctran_comm_t *intercomm);
+
+/* Names for ports, which all jobs of a family see, until the process that has published one ends.
+ * No key of info is known. Errors: CTRAN_ERR_SERVICE: the name is published already, or not by this
+ * process; CTRAN_ERR_NAME: nobody has published it; CTRAN_ERR_UNSUPPORTED_OPERATION: ctranrun has
+ * not started this process; CTRAN_ERR_ARG: the name has more than about 500 bytes. */
+CTRAN_API int ctran_publish_name(const char *service_name, ctran_info_t info,
+                                 const char *port_name);
+CTRAN_API int ctran_lookup_name(const char *service_name, ctran_info_t info, char *port_name);
+CTRAN_API int ctran_unpublish_name(const char *service_name, ctran_info_t info,
+                                   const char *port_name);
 
 /* ---------------------------------------------------------------------------------------------
  * Attributes: pointers that the program attaches to communicators under keys of its own. All are

@@ -187,7 +187,8 @@ struct ct_family_link *ct_family_add(struct ct_family *fam, const char *nspace,
         return NULL;
     }
     ct_family_job_pack(body, nspace,
-                       &(struct ct_jobdesc){.apps = place->apps,
+                       &(struct ct_jobdesc){.first_process = place->first_process,
+                                            .apps = place->apps,
                                             .napps = place->napps,
                                             .nodes = place->nodes,
                                             .nnodes = place->nnodes});

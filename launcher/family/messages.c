@@ -12,6 +12,7 @@
 void ct_family_job_pack(struct evbuffer *body, const char *nspace, const struct ct_jobdesc *d)
 {
     ct_pack_text(body, nspace);
+    ct_pack_u32(body, d->first_process);
     ct_pack_u32(body, d->napps);
     for (uint32_t i = 0; i < d->napps; i++) {
         ct_pack_u32(body, d->apps[i].ranks);
@@ -28,6 +29,7 @@ bool ct_family_job_unpack(struct ct_jobdesc *d, struct ct_unpack *in)
 {
     uint64_t ranks = 0, placed = 0;
     *d = (struct ct_jobdesc){0};
+    d->first_process = ct_unpack_u32(in);
     uint32_t n = ct_unpack_u32(in);
     d->apps = n <= in->left / 4 ? calloc((size_t)n + 1, sizeof *d->apps) : NULL;
     for (; d->apps != NULL && d->napps < n; d->napps++) {

@@ -42,8 +42,8 @@ enum ct_family_status { CT_FAMILY_OK, CT_FAMILY_NOT_FOUND, CT_FAMILY_LOST, CT_FA
 /* All ranks of a job. */
 #define CT_FAMILY_ALL UINT32_MAX
 
-/* Appends a job: text name, u32 programs, each: u32 ranks; u32 ranks_in_turn, u32 nodes, each: text
- * host, u32 ranks. */
+/* Appends a job: text name, u32 first_process, u32 programs, each: u32 ranks; u32 ranks_in_turn,
+ * u32 nodes, each: text host, u32 ranks. */
 void ct_family_job_pack(struct evbuffer *body, const char *nspace, const struct ct_jobdesc *d);
 
 /* Reads a job, from behind its name on. Returns false if the message makes no sense, or there is no

@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -61,6 +63,43 @@ struct ct_spawned {
     struct ct_list               lost; /* jobs whose heads were killed: processes may be left */
     uint32_t                     n, last;
 };
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+/* How many processes of the family have a number (ct_jobdesc.first_process). One count for all
+ * heads of the family: these are forked from each other, and the memory stays shared. NULL: this
+ * process has no head yet. A number does not come again. */
+static _Atomic uint32_t *numbered;
+
+/* Takes n numbers. Returns false if there are not so many left: the numbers of communicators have
+ * 29 bits for that of a process. */
+static bool take_numbers(uint32_t n, uint32_t *first)
+{
+    const uint32_t all = UINT32_C(1) << 29;
+    *first = atomic_load_explicit(numbered, memory_order_relaxed);
+    while (n <= all - *first) {
+        if (atomic_compare_exchange_weak_explicit(numbered, first, *first + n, memory_order_relaxed,
+                                                  memory_order_relaxed)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The root's head makes the count: the first numbers are those of the user's job. */
+static bool count_numbers(const struct ct_jobdesc *d)
+{
+    if (numbered == NULL) {
+        void *page =
+            mmap(NULL, sizeof *numbered, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (page == MAP_FAILED) {
+            return false;
+        }
+        numbered = page;
+        atomic_store_explicit(numbered, ct_jobdesc_ranks(d), memory_order_relaxed);
+    }
+    return true;
+}
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
@@ -339,6 +378,7 @@ static bool spawned_become_job(struct ct_spawned *s, const struct job *j,
     d->family = evbuffer_pullup(family, -1); /* for as long as this process lives */
     d->parent_nspace = d->nspace;
     d->parent_rank = j->rank;
+    d->first_process = place->first_process;
     d->job = j->id;
     d->nspace = j->nspace;
     d->apps = place->apps;
@@ -483,7 +523,9 @@ void ct_spawned_take(struct ct_spawned *s, struct ct_unpack *in)
         return;
     }
     bool fits = ct_spawned_place_read(&place, d, s->with.local, in);
-    if (!in->bad && (s->n >= CT_SPAWN_MAX || s->with.depth >= CT_SPAWN_DEPTH_MAX)) {
+    bool counted = fits && take_numbers(ct_spawned_place_ranks(&place), &place.first_process);
+    if (!in->bad &&
+        ((fits && !counted) || s->n >= CT_SPAWN_MAX || s->with.depth >= CT_SPAWN_DEPTH_MAX)) {
         spawned_answer(s, asker, number, CT_SPAWN_TOO_MANY, "");
     } else if (!in->bad && (!fits || !s->ops->may_spawn(s->arg))) {
         spawned_answer(s, asker, number, fits ? CT_SPAWN_FAILED : CT_SPAWN_NO_PLACE, "");
@@ -559,7 +601,7 @@ bool ct_spawned_is_over(const struct ct_spawned *s)
 struct ct_spawned *ct_spawned_create(const struct ct_spawned_args *args,
                                      const struct ct_spawned_ops *ops, void *arg)
 {
-    struct ct_spawned *s = calloc(1, sizeof *s);
+    struct ct_spawned *s = count_numbers(args->desc) ? calloc(1, sizeof *s) : NULL;
     if (s != NULL) {
         *s = (struct ct_spawned){.with = *args, .ops = ops, .arg = arg};
         ct_list_init(&s->jobs);

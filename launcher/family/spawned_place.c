@@ -127,3 +127,8 @@ void ct_spawned_place_fini(struct ct_spawned_place *p)
     free(p->apps);
     free(p->nodes);
 }
+
+uint32_t ct_spawned_place_ranks(const struct ct_spawned_place *p)
+{
+    return (uint32_t)count_ranks(p); /* at most CT_MAX_RANKS, as read */
+}

@@ -11,6 +11,7 @@ struct ct_spawned_place {
     uint32_t        napps;
     struct ct_node *nodes;
     uint32_t        nnodes;
+    uint32_t        first_process; /* ct_jobdesc.first_process */
     uint32_t        local; /* the index of the node that is this machine, CT_NO_NODE for none */
 };
 
@@ -21,5 +22,8 @@ struct ct_spawned_place {
 bool ct_spawned_place_read(struct ct_spawned_place *p, const struct ct_jobdesc *desc,
                            uint32_t local, struct ct_unpack *in);
 void ct_spawned_place_fini(struct ct_spawned_place *p);
+
+/* The number of ranks of all programs. */
+uint32_t ct_spawned_place_ranks(const struct ct_spawned_place *p);
 
 #endif

@@ -215,6 +215,7 @@ void ct_jobdesc_pack(const struct ct_jobdesc *d, struct evbuffer *out)
     ct_pack_text(out, d->nspace);
     ct_pack_text(out, d->parent_nspace != NULL ? d->parent_nspace : "");
     ct_pack_u32(out, d->parent_rank);
+    ct_pack_u32(out, d->first_process);
     ct_pack_bytes(out, d->family, d->family_len);
     ct_pack_u32(out, d->map);
     ct_pack_u32(out, d->pe);
@@ -347,6 +348,7 @@ static void unpack_ways(struct ct_jobdesc *d, struct ct_unpack *in)
     d->nspace = unpack_copy(in);
     d->parent_nspace = unpack_copy(in);
     d->parent_rank = ct_unpack_u32(in);
+    d->first_process = ct_unpack_u32(in);
     const void *family = ct_unpack_bytes(in, &d->family_len);
     d->family = malloc(d->family_len + 1);
     if (d->family == NULL) {

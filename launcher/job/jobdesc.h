@@ -95,6 +95,7 @@ struct ct_jobdesc {
 
     char    *parent_nspace; /* of the rank that spawned the job; "" for none */
     uint32_t parent_rank;
+    uint32_t first_process; /* the number of rank 0 among all processes of the family */
     uint8_t *family; /* other jobs of the family, each as in FAMILY_JOB */
     size_t   family_len;
 

@@ -157,7 +157,7 @@ static bool pmix_info_add_proc(struct infos *l, const struct ct_jobdesc *d, uint
         return false;
     }
     pmix_info_add_rank(&p, PMIX_RANK, rank);
-    pmix_info_add_rank(&p, PMIX_GLOBAL_RANK, rank);
+    pmix_info_add_rank(&p, PMIX_GLOBAL_RANK, d->first_process + rank);
     pmix_info_add_rank(&p, PMIX_APP_RANK, rank - app_first);
     pmix_info_add_rank(&p, PMIX_APPLDR, app_first);
     add_u32(&p, PMIX_APP_SIZE, d->apps[app].ranks);

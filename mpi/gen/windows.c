@@ -332,12 +332,6 @@ int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
 }
 NAME(Win_get_info)
 
-int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
-{
-    return ctran_win_get_name(win, win_name, resultlen);
-}
-NAME(Win_get_name)
-
 int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {
     return ctran_win_lock(lock_type, rank, assert, win);

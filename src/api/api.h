@@ -72,6 +72,10 @@ int ct_api_need_thread(struct ct_process *p);
 enum { CT_PSET_WORLD, CT_PSET_SELF, CT_PSETS };
 int ct_api_find_pset(const char *name);
 
+/* The ranks of a job that ranks of another have spawned meet these, in the first world: collective
+ * over the world. Errors are logged. spawn.c */
+int ct_api_meet_parent(struct ct_process *p);
+
 /* CTRAN_INFO_ENV's beginning and end. */
 int  ct_api_make_env(struct ct_process *p);
 void ct_api_free_env(struct ct_process *p);

@@ -70,7 +70,7 @@ int ctran_group_rank(ctran_group_t handle, int *rank)
     struct ct_group *group;
     int              rc = check_group_for("ctran_group_rank", handle, &group, rank, "rank");
     if (rc == CTRAN_SUCCESS) {
-        *rank = ct_group_find(group, group->p->job->rank);
+        *rank = ct_group_find(group, ct_job_me(group->p->job));
     }
     return rc;
 }

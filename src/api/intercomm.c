@@ -221,7 +221,7 @@ int ctran_intercomm_create_from_groups(ctran_group_t local_group, int local_lead
         rc == CTRAN_SUCCESS ? check_leader(self, call, "remote_leader", remote_leader, remote) : rc;
     rc = rc == CTRAN_SUCCESS ? check_from(self, call, stringtag, info_handle, errhandler, &info)
                              : rc;
-    if (rc == CTRAN_SUCCESS && ct_group_find(local, p->job->rank) == CTRAN_UNDEFINED) {
+    if (rc == CTRAN_SUCCESS && ct_group_find(local, ct_job_me(p->job)) == CTRAN_UNDEFINED) {
         rc = ct_api_raise(self, CTRAN_ERR_GROUP, call, "the caller is not in local_group");
     }
     if (rc != CTRAN_SUCCESS) {

@@ -107,6 +107,7 @@ static void leave(struct ct_process *p)
     ct_p2p_fini(p);
     ct_ep_fini(p);
     ct_rma_fini(p);
+    ct_port_fini(p);
     ct_expose_fini(p);
     const bool renews = p->job != NULL && p->job->renews_calibration;
     ct_job_close(p);
@@ -169,9 +170,8 @@ static int init_floors(struct ct_process *p, floor_init *const floors[], size_t 
 static int join(struct ct_process *p)
 {
     static pthread_once_t    once = PTHREAD_ONCE_INIT;
-    static floor_init *const floors[] = {ct_job_open, start_log,   ct_expose_init,
-                                         ct_ep_init,  ct_p2p_init, ct_rma_init,
-                                         ct_ft_init};
+    static floor_init *const floors[] = {ct_job_open, start_log,   ct_expose_init, ct_ep_init,
+                                         ct_p2p_init, ct_rma_init, ct_ft_init,     ct_port_init};
     ct_stdfd_fill();
     ct_log_init(&p->log, CT_LOG_WARN, "ctran");
     int rc = ct_config_load(&p->cfg, &p->log);
@@ -218,9 +218,9 @@ static void take_down(struct ct_process *p)
 
 static int bring_up(struct ct_process *p, int thread_level)
 {
-    static floor_init *const floors[] = {ct_gpu_init,  ct_mem_init,  ct_dtype_init,  ct_run_init,
-                                         ct_comm_init, ct_rma_begin, ct_ft_begin,
-                                         ct_api_make_env};
+    static floor_init *const floors[] = {ct_gpu_init, ct_mem_init,    ct_dtype_init,
+                                         ct_run_init, ct_comm_init,   ct_rma_begin,
+                                         ct_ft_begin, ct_api_make_env};
     int                      rc = life.joined ? CTRAN_SUCCESS : join(p);
     if (rc != CTRAN_SUCCESS) {
         return rc;

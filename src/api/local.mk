@@ -15,6 +15,7 @@ libctcore_la_SOURCES += \
 	src/api/comm_info.c \
 	src/api/completion.c \
 	src/api/dense.c src/api/dense.h \
+	src/api/dynamic.c \
 	src/api/errhandler.c \
 	src/api/error_codes.c \
 	src/api/exchange.c \
@@ -39,6 +40,7 @@ libctcore_la_SOURCES += \
 	src/api/requests.c \
 	src/api/rma.c \
 	src/api/session.c src/api/session_pset.c \
+	src/api/spawn.c \
 	src/api/stream.h src/api/stream_coll.c src/api/stream_dynamic.c src/api/stream_p2p.c \
 	src/api/stream_reduce.c \
 	src/api/transfer.c \

@@ -121,8 +121,8 @@ int ctran_group_from_session_pset(ctran_session_t handle, const char *pset_name,
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    struct ct_group *group = pset == WORLD ? ct_group_make(p, p->job->size, NULL, 0)
-                                           : ct_group_make(p, 1, NULL, p->job->rank);
+    struct ct_group *group = pset == WORLD ? ct_group_make(p, p->job->size, NULL, p->job->first)
+                                           : ct_group_make(p, 1, NULL, ct_job_me(p->job));
     if (group == NULL) {
         return ct_api_raise_by(&session->errhandler, session, CTRAN_ERR_NO_MEM, call,
                                "for a group");

@@ -117,9 +117,11 @@ static void start_request(struct ct_transfer *t, struct ct_p2p_req *req)
 
 void ct_api_null_status(ctran_status_t *status)
 {
-    ct_api_status(status, NULL);
     if (status != CTRAN_STATUS_IGNORE) {
+        const int error = status->CTRAN_ERROR; /* which calls with one status leave alone */
+        ct_api_status(status, NULL);
         status->CTRAN_SOURCE = CTRAN_PROC_NULL;
+        status->CTRAN_ERROR = error;
     }
 }
 

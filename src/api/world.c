@@ -40,6 +40,9 @@ static int start(int required, struct ct_process **p)
     rc = ct_job_meet(*p);
     rc = rc == CTRAN_SUCCESS ? ct_machine_check_maps(*p) : rc;
     rc = rc == CTRAN_SUCCESS ? ct_comm_world_open(*p) : rc;
+    if (rc == CTRAN_SUCCESS && (rc = ct_api_meet_parent(*p)) != CTRAN_SUCCESS) {
+        ct_comm_world_close(*p);
+    }
     if (rc != CTRAN_SUCCESS) {
         ct_api_unuse(*p);
     }

@@ -2,6 +2,7 @@
 /* Attributes and their keys; called by the floors whose objects have them. */
 #include "base/attr.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "ctran.h"
@@ -28,9 +29,11 @@ static void leave(struct ct_keyvals *kind) CT_RELEASE(ct_keyvals_guard) CT_UNCHE
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-void ct_keyvals_init(struct ct_keyvals *kind, const struct ct_attr_ops *ops, bool threaded)
+void ct_keyvals_init(struct ct_keyvals *kind, enum ct_keyvals_of of, const struct ct_attr_ops *ops,
+                     bool threaded)
 {
-    *kind = (struct ct_keyvals){.ops = ops, .next = FIRST_NUMBER};
+    const int first = FIRST_NUMBER + (int)of * (INT_MAX / CT_KEYVALS_KINDS);
+    *kind = (struct ct_keyvals){.ops = ops, .next = first};
     ct_lock_init(&kind->lock, threaded);
 }
 

@@ -54,8 +54,12 @@ struct ct_attrs {
     struct ct_list list CT_GUARDED_BY(ct_keyvals_guard);
 };
 
+/* Whose keys: each kind has numbers of its own, so that a key of another kind is told. */
+enum ct_keyvals_of { CT_KEYVALS_COMM, CT_KEYVALS_TYPE, CT_KEYVALS_WIN, CT_KEYVALS_KINDS };
+
 /* Keys have numbers above those of predefined ones. _fini frees those that are left. */
-void ct_keyvals_init(struct ct_keyvals *kind, const struct ct_attr_ops *ops, bool threaded);
+void ct_keyvals_init(struct ct_keyvals *kind, enum ct_keyvals_of of, const struct ct_attr_ops *ops,
+                     bool threaded);
 void ct_keyvals_set_threaded(struct ct_keyvals *kind, bool threaded);
 void ct_keyvals_fini(struct ct_keyvals *kind);
 

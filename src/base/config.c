@@ -338,9 +338,10 @@ static int load_file(struct ct_config *cfg, const struct ct_log *log, const char
 /* Whether a name is one of those that the launcher sets, and no variable of the library. */
 static bool is_launchers(const char *name)
 {
-    static const char *const names[] = {
-        CT_ENV_CONFIG, CT_ENV_SET,  CT_ENV_JOB,  CT_ENV_KEY,        CT_ENV_STORE,     CT_ENV_STATUS,
-        CT_ENV_TRACE,  CT_ENV_RANK, CT_ENV_SIZE, CT_ENV_LOCAL_RANK, CT_ENV_LOCAL_SIZE};
+    static const char *const names[] = {CT_ENV_CONFIG, CT_ENV_SET,         CT_ENV_JOB,
+                                        CT_ENV_KEY,    CT_ENV_STORE,       CT_ENV_STATUS,
+                                        CT_ENV_TRACE,  CT_ENV_PARENT_PORT, CT_ENV_RANK,
+                                        CT_ENV_SIZE,   CT_ENV_LOCAL_RANK,  CT_ENV_LOCAL_SIZE};
     for (size_t i = 0; i < CT_ARRAY_LEN(names); i++) {
         if (strcmp(name, names[i]) == 0) {
             return true;

@@ -104,6 +104,8 @@ const char *ct_config_nearest(const char *name);
 #define CT_ENV_STATUS "CTRAN_JOB_STATUS"
 /* The file in which ranks keep their traces (trace/trace.h): "NAMESPACE|PATH". */
 #define CT_ENV_TRACE "CTRAN_JOB_TRACE"
+/* The port at which those who have spawned this job wait for it; pmi/family.c. */
+#define CT_ENV_PARENT_PORT "CTRAN_PARENT_PORT"
 /* Numbers of a rank, for scripts. The library asks PMIx, and reads the size only before it has
  * joined the job (pmi/job.c). */
 #define CT_ENV_RANK       "CTRAN_RANK"

@@ -47,6 +47,7 @@ struct ct_process {
     struct ct_ep_set *ep;            /* ep: endpoints and the transports below them */
     struct ct_p2p    *p2p;           /* p2p: matching */
     struct ct_ft     *ft;            /* ft: agreements, and revocations that came early */
+    struct ct_ports  *ports;         /* comm: where other processes call */
     _Atomic uint32_t  ncomm_numbers; /* comm: numbers of communicators that were given ... */
     uint32_t          nworlds;       /* ... and worlds that there have been: none comes again */
 

@@ -40,7 +40,7 @@ struct ct_inter {
 static struct ct_ep *pair_ep(const struct ct_run_ctx *ctx, uint32_t rank)
 {
     const struct ct_inter *x = CT_CONTAINER_OF(ctx, struct ct_inter, pair);
-    return ct_ep_get(ctx->p, rank == ctx->me ? ctx->p->job->rank : x->peer);
+    return ct_ep_get(ctx->p, rank == ctx->me ? ct_job_me(ctx->p->job) : x->peer);
 }
 
 static char *letter_at(const struct ct_inter *x, uint32_t rank)
@@ -101,7 +101,7 @@ static int prepare(struct ct_coll *c, const struct numbers *numbers, uint32_t pe
         .pair = {.p = comm->p,
                  .id = ct_ctx(comm->id, CT_CTX_INTER),
                  .n = 2,
-                 .me = comm->p->job->rank > ct_group_id_of(comm->remote, peer),
+                 .me = ct_job_me(comm->p->job) > ct_group_id_of(comm->remote, peer),
                  .ep = pair_ep},
         .numbers = *numbers,
         .peer = ct_group_id_of(comm->remote, peer),

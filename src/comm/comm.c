@@ -19,7 +19,7 @@ uint64_t ct_comms_propose(struct ct_process *p)
 {
     /* From 1 on: the number 0 is none. */
     uint32_t n = 1 + atomic_fetch_add_explicit(&p->ncomm_numbers, 1, memory_order_relaxed);
-    return make_id(p->job->rank, n);
+    return make_id(ct_job_me(p->job), n);
 }
 
 /* Collectives run over the local group. */
@@ -140,6 +140,9 @@ void ct_comm_end_(struct ct_comm *comm)
 void ct_comm_release(struct ct_comm *comm)
 {
     comm->magic = 0;
+    if (comm == comm->p->comms->parent) {
+        comm->p->comms->parent = NULL;
+    }
     if (comm->stream != NULL) { /* who drops the last hold may be where nothing can be waited for */
         comm->stream_close(comm);
     }
@@ -150,6 +153,16 @@ void ct_comm_release(struct ct_comm *comm)
         ct_p2p_purge(p);
         ct_domain_leave(p);
     }
+}
+
+struct ct_comm *ct_comm_parent(struct ct_process *p)
+{
+    return p->comms->parent;
+}
+
+void ct_comm_set_parent(struct ct_process *p, struct ct_comm *comm)
+{
+    p->comms->parent = comm;
 }
 
 void ct_comm_set_name(struct ct_comm *comm, const char *name)
@@ -267,8 +280,7 @@ static size_t count_acked(struct ct_process *p, uint64_t ctx)
 {
     ct_comms_enter(p);
     const struct ct_comm *comm = is_named(ctx) ? NULL : find(p, id_of(ctx));
-    const size_t          n =
-        comm != NULL ? atomic_load_explicit(&comm->nacked, memory_order_relaxed) : 0;
+    const size_t n = comm != NULL ? atomic_load_explicit(&comm->nacked, memory_order_relaxed) : 0;
     ct_comms_leave(p);
     return n;
 }
@@ -364,9 +376,9 @@ static struct ct_comm *make_predefined(struct ct_process *p, uint64_t id, struct
 int ct_comm_world_open(struct ct_process *p)
 {
     const struct ct_job *job = p->job;
-    struct ct_group     *all = ct_group_make(p, job->size, NULL, 0);
-    p->comms->world = make_predefined(p, make_id(0, COUNT_WORLD + p->nworlds), all, job->rank,
-                                      "CTRAN_COMM_WORLD");
+    struct ct_group     *all = ct_group_make(p, job->size, NULL, job->first);
+    p->comms->world = make_predefined(p, make_id(job->first, COUNT_WORLD + p->nworlds), all,
+                                      job->rank, "CTRAN_COMM_WORLD");
     p->nworlds += p->comms->world != NULL;
     return p->comms->world != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
 }
@@ -376,6 +388,9 @@ void ct_comm_world_close(struct ct_process *p)
 {
     struct ct_comm *world = p->comms->world, *self = p->comms->self;
     p->comms->world = NULL;
+    if (p->comms->parent != NULL) {
+        ct_comm_release(p->comms->parent);
+    }
     ct_comm_release(world);
     ct_errhandler_set_at(&p->errhandlers, &self->errhandler, ct_comm_initial_errhandler(p));
     ct_comm_set_name(self, "CTRAN_COMM_SELF");
@@ -391,13 +406,13 @@ int ct_comm_init(struct ct_process *p) CT_UNCHECKED
     }
     p->comms = s;
     ct_lock_init(&s->lock, p->threaded);
-    ct_keyvals_init(&s->keyvals, &attr_ops, p->threaded);
+    ct_keyvals_init(&s->keyvals, CT_KEYVALS_COMM, &attr_ops, p->threaded);
     ct_slab_init(&s->pool, sizeof(struct ct_comm), 16);
     ct_slab_init(&s->groups_pool, sizeof(struct ct_group), 16);
     ct_list_init(&s->groups);
     s->empty = ct_group_make(p, 0, NULL, 0);
-    s->self = make_predefined(p, make_id(p->job->rank, COUNT_SELF),
-                              ct_group_make(p, 1, NULL, p->job->rank), 0, "CTRAN_COMM_SELF");
+    s->self = make_predefined(p, make_id(ct_job_me(p->job), COUNT_SELF),
+                              ct_group_make(p, 1, NULL, ct_job_me(p->job)), 0, "CTRAN_COMM_SELF");
     static const struct ct_p2p_contexts contexts = {is_member, count_others, is_revoked,
                                                     count_acked, is_closed};
     ct_p2p_set_contexts(p, &contexts);

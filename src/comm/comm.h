@@ -19,6 +19,7 @@
 #include "comm/group.h"
 #include "comm/hardware.h"
 #include "comm/hints.h"
+#include "comm/port.h"
 #include "comm/vtopo.h"
 
 /* The contexts of one communicator, which keep messages of different purpose apart: a number in the
@@ -96,6 +97,9 @@ struct ct_comm *ct_comm_of_early(struct ct_process *p, ctran_comm_t handle);
 ctran_comm_t    ct_comm_handle(const struct ct_comm *comm);
 struct ct_comm *ct_comm_world(struct ct_process *p);
 struct ct_comm *ct_comm_self(struct ct_process *p);
+/* The one with the processes that have spawned this job; NULL: there is none, or it was freed. */
+struct ct_comm *ct_comm_parent(struct ct_process *p);
+void            ct_comm_set_parent(struct ct_process *p, struct ct_comm *comm);
 /* What these start with (MPI-4.1 sec. 9.3). */
 struct ct_errhandler *ct_comm_initial_errhandler(const struct ct_process *p);
 /* The keys of their attributes. */
@@ -190,6 +194,19 @@ int ct_comm_idup(struct ct_comm *comm, const struct ct_info *info, struct ct_com
  * process in common. inter.c */
 int ct_comm_meet(struct ct_comm *local, uint32_t leader, struct ct_comm *peer, int remote_leader,
                  int tag, int bad, struct ct_comm **out);
+/* Where two groups meet: the root calls a port, for so long, or accepts there (port.h). */
+struct ct_meeting {
+    const char         *port;
+    bool                calls;
+    uint64_t            timeout_ns; /* of a call; CT_PORT_FOREVER */
+    const _Atomic bool *lost;       /* of an accept */
+};
+
+/* Collective over `local`; see ctran_comm_accept and ctran_comm_connect. `at` and bad count at root
+ * alone: its argument error `bad` comes to all. CTRAN_ERR_PORT, CTRAN_ERR_SPAWN; CTRAN_ERR_GROUP as
+ * above. inter.c */
+int ct_comm_meet_at(struct ct_comm *local, uint32_t root, const struct ct_meeting *at, int bad,
+                    struct ct_comm **out);
 int ct_comm_merge(struct ct_comm *comm, bool high, struct ct_comm **out);
 static inline void ct_comm_hold(struct ct_comm *comm)
 {

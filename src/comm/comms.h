@@ -15,6 +15,7 @@ struct ct_comms {
     struct ct_lock   lock;
     struct ct_comm  *world; /* NULL: there is none, and the handle of self is none */
     struct ct_comm  *self;
+    struct ct_comm  *parent; /* ct_comm_parent; set in init, given up with the program's handle */
     struct ct_group *empty; /* what CTRAN_GROUP_EMPTY stands for */
 
     struct ct_comm *by_id CT_GUARDED_BY(ct_comms_guard); /* uthash */

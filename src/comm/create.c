@@ -44,7 +44,7 @@ int ct_comm_create(struct ct_comm *comm, struct ct_group *group, struct ct_comm 
     int            rc = ct_comms_gather(comm, &own, sizeof own, &all, &memory);
     *out = NULL;
     rc = bad != CTRAN_SUCCESS ? bad : rc;
-    int me = ct_group_find(group, comm->p->job->rank);
+    int me = ct_group_find(group, ct_job_me(comm->p->job));
     if (rc == CTRAN_SUCCESS && me != CTRAN_UNDEFINED) {
         int first = ct_group_find(comm->group, ct_group_id_of(group, 0));
         rc = make(comm, ((const uint64_t *)all)[first], group, me, out);
@@ -60,7 +60,7 @@ int ct_comms_transfer(struct ct_process *p, uint32_t peer_id, bool is_recv, uint
 {
     struct ct_ep     *ep = ct_ep_get(p, peer_id);
     struct ct_p2p_key key = {
-        .ctx = ctx, .src = (int32_t)(is_recv ? peer_id : p->job->rank), .tag = tag};
+        .ctx = ctx, .src = (int32_t)(is_recv ? peer_id : ct_job_me(p->job)), .tag = tag};
     struct ct_area    area = {.base = buf, .len_bytes = bytes};
     struct ct_p2p_req req;
     if (ep == NULL) {
@@ -80,7 +80,7 @@ int ct_comms_transfer(struct ct_process *p, uint32_t peer_id, bool is_recv, uint
 static int spread(struct ct_process *p, const struct ct_group *group, uint64_t ctx, int tag,
                   uint64_t *id)
 {
-    const uint32_t me = (uint32_t)ct_group_find(group, p->job->rank);
+    const uint32_t me = (uint32_t)ct_group_find(group, ct_job_me(p->job));
     int            rc = CTRAN_SUCCESS;
     *id = me == 0 ? ct_comms_propose(p) : 0;
     if (me > 0) {
@@ -103,7 +103,7 @@ static int spread(struct ct_process *p, const struct ct_group *group, uint64_t c
 int ct_comm_create_group(struct ct_comm *comm, struct ct_group *group, int tag,
                          struct ct_comm **out)
 {
-    int me = ct_group_find(group, comm->p->job->rank);
+    int me = ct_group_find(group, ct_job_me(comm->p->job));
     int rc = check_members(comm, group);
     *out = NULL;
     if (rc != CTRAN_SUCCESS || me == CTRAN_UNDEFINED) {
@@ -132,7 +132,7 @@ int ct_comm_from_group(struct ct_process *p, struct ct_group *group, const char 
                        struct ct_comm **out)
 {
     uint64_t  id;
-    const int me = ct_group_find(group, p->job->rank);
+    const int me = ct_group_find(group, ct_job_me(p->job));
     *out = NULL;
     if (me == CTRAN_UNDEFINED) {
         return CTRAN_SUCCESS;
@@ -160,8 +160,9 @@ int ct_comm_from_groups(struct ct_process *p, struct ct_group *local, struct ct_
         both->n == local->n + remote->n ? spread(p, both, named_ctx(tag), 1, &id) : CTRAN_ERR_GROUP;
     ct_group_drop(both);
     if (rc == CTRAN_SUCCESS) {
-        *out = ct_comms_make(p, id, ct_group_hold(local),
-                             (uint32_t)ct_group_find(local, p->job->rank), ct_group_hold(remote));
+        *out =
+            ct_comms_make(p, id, ct_group_hold(local),
+                          (uint32_t)ct_group_find(local, ct_job_me(p->job)), ct_group_hold(remote));
         rc = *out != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
     }
     return rc;

@@ -64,7 +64,7 @@ static int send_notice(struct ct_comm *comm, uint32_t peer_id, uint64_t id)
         return CTRAN_ERR_NO_MEM;
     }
     struct ct_area    area = {.base = &n->id, .len_bytes = sizeof n->id};
-    struct ct_p2p_key key = {ct_ctx(comm->id, CT_CTX_DUP), (int32_t)comm->p->job->rank, 0};
+    struct ct_p2p_key key = {ct_ctx(comm->id, CT_CTX_DUP), (int32_t)ct_job_me(comm->p->job), 0};
     n->id = id;
     n->req.base.release = notice_release;
     ct_p2p_isend(comm->p, &n->req, ep, key, &area);
@@ -77,7 +77,7 @@ static int send_to_all(struct ct_comm *comm, const struct ct_group *group, uint6
     int rc = CTRAN_SUCCESS;
     for (uint32_t r = 0; r < group->n; r++) {
         const uint32_t peer = ct_group_id_of(group, r);
-        int err = peer != comm->p->job->rank ? send_notice(comm, peer, id) : CTRAN_SUCCESS;
+        int err = peer != ct_job_me(comm->p->job) ? send_notice(comm, peer, id) : CTRAN_SUCCESS;
         rc = rc != CTRAN_SUCCESS ? rc : err;
     }
     return rc;
@@ -91,7 +91,7 @@ static void start(struct ct_comm *comm, struct idup *op)
     struct ct_request *base = &op->req.base;
     const bool         own = comm->remote == NULL || ct_groups_in_order(comm->group, comm->remote);
     const uint32_t     first = ct_group_id_of(own ? comm->group : comm->remote, 0);
-    struct ct_ep      *ep = first != p->job->rank ? ct_ep_get(p, first) : NULL;
+    struct ct_ep      *ep = first != ct_job_me(p->job) ? ct_ep_get(p, first) : NULL;
     if (ep != NULL) {
         struct ct_area    area = {.base = &op->id, .len_bytes = sizeof op->id};
         struct ct_p2p_key key = {ct_ctx(comm->id, CT_CTX_DUP), (int32_t)first, 0};
@@ -99,7 +99,7 @@ static void start(struct ct_comm *comm, struct idup *op)
         return;
     }
     base->error = CTRAN_ERR_NO_MEM;
-    if (first == p->job->rank) {
+    if (first == ct_job_me(p->job)) {
         op->id = ct_comms_propose(p);
         base->error = send_to_all(comm, comm->group, op->id);
         if (comm->remote != NULL) {

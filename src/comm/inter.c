@@ -26,7 +26,7 @@ static int swap_with(struct ct_process *p, uint32_t peer_id, uint64_t ctx, int t
     struct ct_area    to = {.base = recv, .len_bytes = recv_bytes};
     struct ct_area    from = {.base = (void *)send, .len_bytes = send_bytes};
     ct_p2p_irecv(p, &in, ep, key, &to);
-    key.src = (int32_t)p->job->rank;
+    key.src = (int32_t)ct_job_me(p->job);
     ct_p2p_isend(p, &out, ep, key, &from);
     int rc = ct_p2p_wait(p, &out.base);
     int err = ct_p2p_wait(p, &in.base);
@@ -95,14 +95,13 @@ struct offer {
     int32_t  error; /* of its side: there will be no communicator */
 };
 
-/* The leaders' exchange: *ids is the other group's list, to be freed. */
-static int meet(struct ct_comm *local, struct ct_comm *peer, int remote_leader, int tag,
-                struct offer *theirs, uint32_t **ids)
+/* What a leader says to process `other`, in a context that both know. *ids is the other group's
+ * list, to be freed. */
+static int meet(struct ct_comm *local, uint32_t other, uint64_t ctx, int tag, struct offer *theirs,
+                uint32_t **ids)
 {
-    const uint64_t ctx = ct_ctx(peer->id, CT_CTX_INTER);
-    const uint32_t other = ct_group_id_of(ct_comm_peers(peer), (uint32_t)remote_leader);
-    uint32_t      *own = list_of(local->group);
-    struct offer   mine = {ct_comms_propose(local->p), local->run.n,
+    uint32_t    *own = list_of(local->group);
+    struct offer mine = {ct_comms_propose(local->p), local->run.n,
                          own != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM};
     int rc = swap_with(local->p, other, ctx, tag, &mine, sizeof mine, theirs, sizeof *theirs);
     rc = rc == CTRAN_SUCCESS ? mine.error : rc;
@@ -113,7 +112,7 @@ static int meet(struct ct_comm *local, struct ct_comm *peer, int remote_leader, 
                                       theirs->n * sizeof **ids)
                           : CTRAN_ERR_NO_MEM;
     }
-    theirs->id = local->p->job->rank < other ? mine.id : theirs->id;
+    theirs->id = ct_job_me(local->p->job) < other ? mine.id : theirs->id;
     free(own);
     return rc;
 }
@@ -129,17 +128,13 @@ static bool overlaps(struct ct_group *group, const uint32_t *ids, uint32_t n)
     return false;
 }
 
-int ct_comm_meet(struct ct_comm *local, uint32_t leader, struct ct_comm *peer, int remote_leader,
-                 int tag, int bad, struct ct_comm **out)
+/* The leader has met the other one, or not (rc): tells its group, and all make the communicator.
+ * Frees ids. */
+static int finish_meeting(struct ct_comm *local, uint32_t leader, int rc, struct offer theirs,
+                          uint32_t *ids, struct ct_comm **out)
 {
-    struct offer theirs = {0};
-    uint32_t    *ids = NULL;
-    int          rc = bad;
-    if (local->run.me == leader && rc == CTRAN_SUCCESS) {
-        rc = meet(local, peer, remote_leader, tag, &theirs, &ids);
-        if (rc == CTRAN_SUCCESS && overlaps(local->group, ids, theirs.n)) {
-            rc = CTRAN_ERR_GROUP;
-        }
+    if (local->run.me == leader && rc == CTRAN_SUCCESS && overlaps(local->group, ids, theirs.n)) {
+        rc = CTRAN_ERR_GROUP;
     }
     rc = tell(local, leader, rc, &theirs, sizeof theirs);
     if (rc == CTRAN_SUCCESS && ids == NULL) {
@@ -160,6 +155,57 @@ int ct_comm_meet(struct ct_comm *local, uint32_t leader, struct ct_comm *peer, i
     *out = ct_comms_inherit(local, ct_comms_make(local->p, theirs.id, ct_group_hold(local->group),
                                                  local->run.me, remote));
     return *out != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
+}
+
+int ct_comm_meet(struct ct_comm *local, uint32_t leader, struct ct_comm *peer, int remote_leader,
+                 int tag, int bad, struct ct_comm **out)
+{
+    struct offer theirs = {0};
+    uint32_t    *ids = NULL;
+    int          rc = bad;
+    if (local->run.me == leader && rc == CTRAN_SUCCESS) {
+        rc = meet(local, ct_group_id_of(ct_comm_peers(peer), (uint32_t)remote_leader),
+                  ct_ctx(peer->id, CT_CTX_INTER), tag, &theirs, &ids);
+    }
+    return finish_meeting(local, leader, rc, theirs, ids, out);
+}
+
+/* ---- by ports -------------------------------------------------------------------------------- */
+
+/* All members can be reached by processes of other jobs, or all know why not. Where there are no
+ * other jobs, those of this one need nothing. */
+static int show_all(struct ct_comm *local)
+{
+    int32_t     own = ct_ep_meet_others(local->p);
+    const void *all;
+    void       *memory;
+    own = own == CTRAN_ERR_UNSUPPORTED_OPERATION ? CTRAN_SUCCESS : own;
+    int rc = ct_comms_gather(local, &own, sizeof own, &all, &memory);
+    for (uint32_t r = 0; r < local->run.n && rc == CTRAN_SUCCESS; r++) {
+        rc = ((const int32_t *)all)[r];
+    }
+    free(memory);
+    return rc;
+}
+
+int ct_comm_meet_at(struct ct_comm *local, uint32_t root, const struct ct_meeting *at, int bad,
+                    struct ct_comm **out)
+{
+    struct ct_process *p = local->p;
+    struct offer       theirs = {0};
+    uint32_t          *ids = NULL, peer;
+    int                rc = show_all(local);
+    rc = bad != CTRAN_SUCCESS ? bad : rc;
+    if (local->run.me == root && rc == CTRAN_SUCCESS) {
+        uint64_t id = at->calls ? 0 : ct_comms_propose(p);
+        rc = at->calls ? ct_port_call(p, at->port, at->timeout_ns, &id, &peer)
+                       : ct_port_accept(p, at->port, id, at->lost, &peer);
+        if (rc == CTRAN_SUCCESS) {
+            rc = meet(local, peer, ct_ctx(id, CT_CTX_INTER), 0, &theirs, &ids);
+        }
+        theirs.id = id;
+    }
+    return finish_meeting(local, root, rc, theirs, ids, out);
 }
 
 /* ---- one of two, and parts of both ----------------------------------------------------------- */
@@ -189,7 +235,7 @@ int ct_inter_create(struct ct_comm *comm, struct ct_group *group, int bad, struc
 {
     enum { BAD = UINT32_MAX }; /* instead of a number of members */
     struct ct_inter_deal deal;
-    const int            me = ct_group_find(group, comm->p->job->rank);
+    const int            me = ct_group_find(group, ct_job_me(comm->p->job));
     int                  rc = ct_inter_agree(comm, bad == CTRAN_SUCCESS ? group->n : BAD, &deal);
     *out = NULL;
     if (rc != CTRAN_SUCCESS || bad != CTRAN_SUCCESS) {

@@ -5,5 +5,6 @@ libctcore_la_SOURCES += \
 	src/comm/hardware.c src/comm/hardware.h \
 	src/comm/hints.c src/comm/hints.h \
 	src/comm/idup.c src/comm/inter.c src/comm/inter.h \
+	src/comm/port.c src/comm/port.h \
 	src/comm/reorder.c src/comm/split.c src/comm/survivors.c src/comm/vtopo.c src/comm/vtopo.h \
 	src/comm/vtopo_create.c src/comm/vtopo_near.c

@@ -272,7 +272,7 @@ static int make_parts(struct ct_comm *comm, const struct entry *ours, const stru
         return rc;
     }
     const bool by_other = other.group != NULL && !ct_groups_in_order(own.group, other.group);
-    const int  me = ct_group_find(own.group, comm->p->job->rank);
+    const int  me = ct_group_find(own.group, ct_job_me(comm->p->job));
     *out = ct_comms_inherit(comm, ct_comms_make(comm->p, by_other ? other.proposed : own.proposed,
                                                 own.group, (uint32_t)me, other.group));
     return *out != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
@@ -404,7 +404,7 @@ int ct_comm_split_hardware(struct ct_comm *comm, int by, int key, int *kind, str
         return split(comm, by < 0 ? NOT : PARTED, 0, key, kind, out);
     }
     if (by == CT_SPLIT_WORLD || by == CT_SPLIT_SELF) {
-        const uint64_t of = by == CT_SPLIT_SELF ? comm->p->job->rank : UINT32_MAX;
+        const uint64_t of = by == CT_SPLIT_SELF ? ct_job_me(comm->p->job) : UINT32_MAX;
         return split(comm, JOINS, PSET_COLOR | of, key, kind, out);
     }
     if (by == CT_HW_HOST) {

@@ -26,7 +26,7 @@ void ct_comm_set_survivors(struct ct_comm *comm, struct ct_group *group, struct 
     comm->group = group;
     comm->remote = remote;
     comm->run.n = group->n;
-    comm->run.me = (uint32_t)ct_group_find(group, comm->p->job->rank);
+    comm->run.me = (uint32_t)ct_group_find(group, ct_job_me(comm->p->job));
     ct_group_drop(was);
     if (was_remote != NULL) {
         ct_group_drop(was_remote);

@@ -107,7 +107,7 @@ int ct_dtype_init(struct ct_process *p)
         return CTRAN_ERR_NO_MEM;
     }
     ct_lock_init(&p->types->lock, p->threaded);
-    ct_keyvals_init(&p->types->keyvals, &ops, p->threaded);
+    ct_keyvals_init(&p->types->keyvals, CT_KEYVALS_TYPE, &ops, p->threaded);
     return CTRAN_SUCCESS;
 }
 

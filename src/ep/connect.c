@@ -15,13 +15,20 @@ int ct_ep_record_get(struct ct_ep *ep, const void **record, size_t *len_bytes)
 void ct_ep_watch(struct ct_ep *ep)
 {
     struct ct_ep_set *set = ep->p->ep;
-    if (ep->watched || ep->state != CT_EP_NEW || !ep->p->job->met) {
+    if (ep->watched || ep->state != CT_EP_NEW || !ep->p->job->met ||
+        !ct_job_is_own(ep->p->job, ep->id)) {
         return; /* one that may have yet to join can be waited for, not watched */
     }
     ep->watched = true;
     for (unsigned i = 0; i < set->nnets; i++) {
         set->nets[i]->ops->watch(set->nets[i], ep, ep->id);
     }
+}
+
+/* Processes of two jobs are met by some transports only. */
+static bool may_carry(const struct ct_net *net, const struct ct_ep *ep)
+{
+    return (net->caps & CT_NET_FAMILY) != 0 || ct_job_is_own(ep->p->job, ep->id);
 }
 
 int ct_ep_connect(struct ct_ep *ep)
@@ -40,8 +47,9 @@ int ct_ep_connect(struct ct_ep *ep)
         struct ct_net *net = set->nets[i];
         size_t         len;
         const void    *addr = ct_ep_record_find(record, record_len, net->ops->name, &len);
-        const char    *why =
-            addr != NULL ? net->ops->unreachable(net, addr, len) : "it does not use it";
+        const char    *why = addr == NULL         ? "it does not use it"
+                             : may_carry(net, ep) ? net->ops->unreachable(net, addr, len)
+                                                  : "it does not connect jobs";
         if (why == NULL) {
             rc = net->ops->connect(net, ep, ep->id, addr, len, &ep->link);
             if (rc != CTRAN_SUCCESS) {

@@ -30,7 +30,7 @@ static void deliver(void *peer_, uint8_t type, const void *hdr, size_t hdr_len, 
         return;
     }
     if (CT_LIKELY(ep->state != CT_EP_FAILED)) {
-        set->from = ep->id != ep->p->job->rank ? ep : set->from;
+        set->from = ep->id != ct_job_me(ep->p->job) ? ep : set->from;
         set->handlers[type](ep, hdr, hdr_len, data, len_bytes);
     }
 }
@@ -171,8 +171,10 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
         .log = &p->log,
         .cfg = &p->cfg,
         .job = job->id,
-        .id = job->rank,
+        .id = ct_job_me(job),
+        .first = job->first,
         .size = job->size,
+        .others = job->has_family ? &set->others : NULL,
         .local_index = job->local_index,
         .nlocal = job->nlocal,
         .local_group = job->local_group,
@@ -234,6 +236,12 @@ void ct_ep_fini(struct ct_process *p) CT_UNCHECKED
         }
         free(page);
     }
+    struct ct_ep_other *other, *next;
+    HASH_ITER (hh, set->foreign, other, next) {
+        HASH_DEL(set->foreign, other);
+        ct_ep_rma_fini(&other->ep);
+        free(other);
+    }
     if (set->bell >= 0) {
         close(set->bell);
     }
@@ -276,42 +284,41 @@ void ct_ep_register_look(struct ct_process *p, ct_ep_on_look on_look)
 
 /* ---- endpoints ------------------------------------------------------------------------------- */
 
-static struct ct_ep *look_up(struct ct_ep_set *set, uint32_t id)
+/* Of this job, by rank. */
+static struct ct_ep *look_up(struct ct_ep_set *set, uint32_t rank)
 {
     struct ct_ep_page *page =
-        atomic_load_explicit(&set->pages[id / CT_EP_PAGE], memory_order_acquire);
+        atomic_load_explicit(&set->pages[rank / CT_EP_PAGE], memory_order_acquire);
     return CT_LIKELY(page != NULL)
-               ? atomic_load_explicit(&page->ep[id % CT_EP_PAGE], memory_order_acquire)
+               ? atomic_load_explicit(&page->ep[rank % CT_EP_PAGE], memory_order_acquire)
                : NULL;
 }
 
-static struct ct_ep *ep_new(struct ct_process *p, uint32_t id) CT_UNCHECKED
+static void ep_init(struct ct_ep *ep, struct ct_process *p, uint32_t id) CT_UNCHECKED
 {
-    struct ct_ep *ep = calloc(1, sizeof *ep);
-    if (ep != NULL) {
-        ep->p = p;
-        ep->id = id;
-        ct_list_init(&ep->pending);
-        ct_list_init(&ep->stalled);
-        ct_list_init(&ep->flow.line);
-        ct_list_init(&ep->flow.lined);
-        ct_list_init(&ep->flow.waits);
-    }
-    return ep;
+    ep->p = p;
+    ep->id = id;
+    ct_list_init(&ep->pending);
+    ct_list_init(&ep->stalled);
+    ct_list_init(&ep->flow.line);
+    ct_list_init(&ep->flow.lined);
+    ct_list_init(&ep->flow.waits);
 }
 
 /* Makes what is missing and publishes it, each thing when it is complete. */
 static struct ct_ep *make(struct ct_ep_set *set, uint32_t id) CT_REQUIRES(set->making)
 {
-    _Atomic(struct ct_ep_page *) *place = &set->pages[id / CT_EP_PAGE];
+    const uint32_t                rank = id - set->p->job->first;
+    _Atomic(struct ct_ep_page *) *place = &set->pages[rank / CT_EP_PAGE];
     struct ct_ep_page            *page = atomic_load_explicit(place, memory_order_relaxed);
     if (page == NULL) {
         page = calloc(1, sizeof *page);
         atomic_store_explicit(place, page, memory_order_release);
     }
-    struct ct_ep *ep = page != NULL ? ep_new(set->p, id) : NULL;
+    struct ct_ep *ep = page != NULL ? calloc(1, sizeof *ep) : NULL;
     if (ep != NULL) {
-        atomic_store_explicit(&page->ep[id % CT_EP_PAGE], ep, memory_order_release);
+        ep_init(ep, set->p, id);
+        atomic_store_explicit(&page->ep[rank % CT_EP_PAGE], ep, memory_order_release);
     }
     return ep;
 }
@@ -319,20 +326,56 @@ static struct ct_ep *make(struct ct_ep_set *set, uint32_t id) CT_REQUIRES(set->m
 static CT_COLD struct ct_ep *get_first(struct ct_ep_set *set, uint32_t id)
 {
     ct_lock_acquire(&set->making);
-    struct ct_ep *ep = look_up(set, id); /* another thread may have made it meanwhile */
+    struct ct_ep *ep =
+        look_up(set, id - set->p->job->first); /* another thread may have made it meanwhile */
     ep = ep != NULL ? ep : make(set, id);
     ct_lock_release(&set->making);
     return ep;
 }
 
+/* Of another job. */
+static CT_COLD struct ct_ep *get_foreign(struct ct_ep_set *set, uint32_t id)
+{
+    struct ct_ep_other *other = NULL;
+    if (!atomic_load_explicit(&set->others, memory_order_acquire)) {
+        return NULL;
+    }
+    ct_lock_acquire(&set->making);
+    HASH_FIND(hh, set->foreign, &id, sizeof id, other);
+    if (other == NULL && (other = calloc(1, sizeof *other)) != NULL) {
+        ep_init(&other->ep, set->p, id);
+        other->id = id;
+        HASH_ADD(hh, set->foreign, id, sizeof other->id, other);
+    }
+    ct_lock_release(&set->making);
+    return other != NULL ? &other->ep : NULL;
+}
+
 struct ct_ep *ct_ep_get(struct ct_process *p, uint32_t id)
 {
     struct ct_ep_set *set = p->ep;
-    if (CT_UNLIKELY(id >= p->job->size)) {
-        return NULL;
+    if (CT_UNLIKELY(!ct_job_is_own(p->job, id))) {
+        return get_foreign(set, id);
     }
-    struct ct_ep *ep = look_up(set, id);
+    struct ct_ep *ep = look_up(set, id - p->job->first);
     return CT_LIKELY(ep != NULL) ? ep : get_first(set, id);
+}
+
+int ct_ep_meet_others(struct ct_process *p)
+{
+    struct ct_ep_set *set = p->ep;
+    if (!p->job->has_family) {
+        return CTRAN_ERR_UNSUPPORTED_OPERATION;
+    }
+    ct_domain_enter(p);
+    int rc = atomic_load_explicit(&set->others, memory_order_relaxed)
+                 ? CTRAN_SUCCESS
+                 : ct_family_show(p->job, set->record, set->record_len);
+    if (rc == CTRAN_SUCCESS) {
+        atomic_store_explicit(&set->others, true, memory_order_release);
+    }
+    ct_domain_leave(p);
+    return rc;
 }
 
 static int try_send(struct ct_ep *ep, struct ct_ep_op *op) CT_IN_DOMAIN

@@ -107,8 +107,14 @@ static inline bool ct_ep_is_to_be_told(const struct ct_ep *ep) CT_IN_DOMAIN
     return ep->state == CT_EP_FAILED && !ct_list_empty(&ep->stalled);
 }
 
-/* The endpoint of process `id`, made if need be; NULL when out of memory. In the domain or not. */
+/* The endpoint of process `id`, made if need be; NULL when out of memory, or for a process of
+ * another job before ct_ep_meet_others. In the domain or not. */
 struct ct_ep *ct_ep_get(struct ct_process *p, uint32_t id);
+
+/* From now on processes of other jobs can be reached, and reach this one by its record, which they
+ * can look up. Several calls are one. CTRAN_ERR_UNSUPPORTED_OPERATION: this launcher has no other
+ * jobs; CTRAN_ERR_BOOTSTRAP, logged. Collective for nobody. */
+int ct_ep_meet_others(struct ct_process *p) CT_EXCLUDES(ct_domain);
 
 /* Where process `id` stands; ct_distance_between compares two. The first time for each it looks
  * into that one's record, and waits until it has joined, at most CTRAN_BOOTSTRAP_TIMEOUT

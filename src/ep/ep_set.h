@@ -3,6 +3,8 @@
 #ifndef CT_EP_EP_SET_H
 #define CT_EP_EP_SET_H
 
+#include <uthash.h>
+
 #include "ep/ep.h"
 #include "pmi/pmi.h"
 #include "topo/topo.h"
@@ -41,6 +43,13 @@ struct ct_ep_page {
     _Atomic(struct ct_ep *) ep[CT_EP_PAGE];
 };
 
+/* The endpoint of a process of another job. */
+struct ct_ep_other {
+    struct ct_ep   ep;
+    uint32_t       id;
+    UT_hash_handle hh;
+};
+
 /* What a process without threads has slept since the start: one nap that nobody ended takes as long
  * as was asked for, at least. Counted for tests: what idle ranks cost is a matter of these. */
 struct ct_ep_naps {
@@ -51,7 +60,8 @@ struct ct_ep_naps {
 
 /* Where processes stand, by number: see locations.c. NULL until the first use. */
 struct ct_ep_locations {
-    _Atomic(struct ct_location *)     table;
+    _Atomic(struct ct_location *)          table;                    /* by rank of this job */
+    struct ct_ep_foreign_location *foreign CT_GUARDED_BY(ct_domain); /* uthash */
     struct ct_location_table *numbers CT_GUARDED_BY(ct_domain);
 };
 
@@ -71,8 +81,10 @@ struct ct_ep_set {
     /* Endpoints by id, in pages made at first use: a process that talks to few holds few. Read by
      * any thread; what is not there yet is made under this lock. */
     struct ct_lock                making;
-    _Atomic(struct ct_ep_page *) *pages;
+    _Atomic(struct ct_ep_page *) *pages; /* of this job */
     uint32_t                      npages;
+    _Atomic bool                  others; /* processes of other jobs may be met from now on */
+    struct ct_ep_other *foreign   CT_GUARDED_BY(making);    /* uthash: their endpoints */
     struct ct_list stalled        CT_GUARDED_BY(ct_domain); /* endpoints with pending messages */
     struct ct_list failed         CT_GUARDED_BY(ct_domain); /* peers; to be reported */
     uint32_t events_seen          CT_GUARDED_BY(ct_domain); /* of the launcher's */

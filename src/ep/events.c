@@ -13,7 +13,7 @@ static uint32_t find_dead(struct ct_ep_set *set, uint32_t first, uint32_t end) C
     const struct ct_job_events *events = &set->p->job->events;
     uint32_t                    i = first;
     for (; i < end; i++) {
-        struct ct_ep *ep = ct_ep_get(set->p, events->dead[i]);
+        struct ct_ep *ep = ct_ep_get(set->p, set->p->job->first + events->dead[i]);
         if (ep == NULL) {
             break; /* the next turn tries again */
         }
@@ -32,10 +32,11 @@ unsigned ct_ep_take_events(struct ct_ep_set *set)
         set->nets[i]->ops->check_peers(set->nets[i]);
     }
     for (; set->deaths < end; set->deaths++) {
+        const uint32_t id = set->p->job->first + events->dead[set->deaths];
         for (unsigned i = 0; i < set->nnets; i++) {
-            set->nets[i]->ops->drain(set->nets[i], events->dead[set->deaths]);
+            set->nets[i]->ops->drain(set->nets[i], id);
         }
-        ct_ep_die(ct_ep_get(set->p, events->dead[set->deaths]));
+        ct_ep_die(ct_ep_get(set->p, id));
     }
     set->events_seen = end == ndead ? told : set->events_seen;
     return 1; /* whoever waits looks again, whatever the events were */

@@ -55,6 +55,13 @@ int ct_ep_location_key(const struct ct_process *p, struct ct_location_key *at)
     return rc;
 }
 
+/* Of a process of another job. */
+struct ct_ep_foreign_location {
+    uint32_t           id;
+    struct ct_location location;
+    UT_hash_handle     hh;
+};
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static bool is_known(const struct ct_location *location)
@@ -71,7 +78,7 @@ static void enter_location(struct ct_location *place, const struct ct_location *
     __atomic_store_n(&place->node, location->node, __ATOMIC_RELEASE);
 }
 
-static int learn(struct ct_ep_set *set, struct ct_location *table, uint32_t id) CT_IN_DOMAIN
+static int learn(struct ct_ep_set *set, struct ct_location *place, uint32_t id) CT_IN_DOMAIN
 {
     const void            *record;
     size_t                 len;
@@ -84,9 +91,21 @@ static int learn(struct ct_ep_set *set, struct ct_location *table, uint32_t id) 
         rc = ct_location_table_take(set->locations.numbers, &at, &location);
     }
     if (rc == CTRAN_SUCCESS) {
-        enter_location(&table[id], &location);
+        enter_location(place, &location);
     }
     return rc;
+}
+
+/* The place of a process of another job in the table, made if need be; NULL when out of memory. */
+static struct ct_location *foreign_place(struct ct_ep_set *set, uint32_t id) CT_IN_DOMAIN
+{
+    struct ct_ep_foreign_location *f = NULL;
+    HASH_FIND(hh, set->locations.foreign, &id, sizeof id, f);
+    if (f == NULL && (f = calloc(1, sizeof *f)) != NULL) {
+        f->id = id;
+        HASH_ADD(hh, set->locations.foreign, id, sizeof f->id, f);
+    }
+    return f != NULL ? &f->location : NULL;
 }
 
 static int make_table(struct ct_ep_set *set) CT_IN_DOMAIN
@@ -101,38 +120,57 @@ static int make_table(struct ct_ep_set *set) CT_IN_DOMAIN
     return CTRAN_SUCCESS;
 }
 
+/* The place of process `id`, filled in. */
+static int find_location(struct ct_ep_set *set, uint32_t id,
+                         const struct ct_location **location) CT_IN_DOMAIN
+{
+    const struct ct_job *job = set->p->job;
+    struct ct_location  *table = atomic_load_explicit(&set->locations.table, memory_order_relaxed);
+    int                  rc = table == NULL ? make_table(set) : CTRAN_SUCCESS;
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    table = atomic_load_explicit(&set->locations.table, memory_order_relaxed);
+    struct ct_location *place =
+        ct_job_is_own(job, id) ? &table[id - job->first] : foreign_place(set, id);
+    *location = place;
+    rc = place == NULL ? CTRAN_ERR_NO_MEM : CTRAN_SUCCESS;
+    return rc == CTRAN_SUCCESS && !is_known(place) ? learn(set, place, id) : rc;
+}
+
 int ct_ep_distance(struct ct_ep_set *set, uint32_t id)
 {
-    const uint32_t      own = set->p->job->rank;
-    struct ct_location *table = atomic_load_explicit(&set->locations.table, memory_order_relaxed);
-    int                 rc = table == NULL ? make_table(set) : CTRAN_SUCCESS;
-    table = atomic_load_explicit(&set->locations.table, memory_order_relaxed);
-    if (rc == CTRAN_SUCCESS && !is_known(&table[own])) {
-        rc = learn(set, table, own);
+    const struct ct_location *own, *other;
+    const uint32_t            me = ct_job_me(set->p->job);
+    int                       rc = find_location(set, me, &own);
+    if (id == me) {
+        return CT_DIST_SELF;
     }
-    if (rc == CTRAN_SUCCESS && !is_known(&table[id])) {
-        rc = learn(set, table, id);
+    if (rc == CTRAN_SUCCESS) {
+        rc = find_location(set, id, &other);
     }
-    return rc == CTRAN_SUCCESS ? (int)ct_distance_between(table, own, id) : CT_DIST_BEYOND;
+    const struct ct_location both[2] = {rc == CTRAN_SUCCESS ? *own : (struct ct_location){0},
+                                        rc == CTRAN_SUCCESS ? *other : (struct ct_location){0}};
+    return rc == CTRAN_SUCCESS ? (int)ct_distance_between(both, 0, 1) : CT_DIST_BEYOND;
 }
 
 int ct_ep_location(struct ct_process *p, uint32_t id, struct ct_location *location)
 {
-    struct ct_ep_set   *set = p->ep;
-    struct ct_location *table = atomic_load_explicit(&set->locations.table, memory_order_acquire);
-    int                 rc = CTRAN_SUCCESS;
-    if (CT_UNLIKELY(table == NULL || !is_known(&table[id]))) {
-        ct_domain_enter(p);
-        table = atomic_load_explicit(&set->locations.table, memory_order_relaxed);
-        rc = table == NULL ? make_table(set) : CTRAN_SUCCESS;
-        table = atomic_load_explicit(&set->locations.table, memory_order_relaxed);
-        if (rc == CTRAN_SUCCESS && !is_known(&table[id])) {
-            rc = learn(set, table, id);
-        }
-        ct_domain_leave(p);
+    struct ct_ep_set         *set = p->ep;
+    const struct ct_location *table =
+        atomic_load_explicit(&set->locations.table, memory_order_acquire);
+    const struct ct_location *place = table;
+    const uint32_t            rank = id - p->job->first;
+    int                       rc = CTRAN_SUCCESS;
+    if (CT_LIKELY(table != NULL && ct_job_is_own(p->job, id) && is_known(&table[rank]))) {
+        *location = table[rank];
+        return CTRAN_SUCCESS;
     }
+    ct_domain_enter(p);
+    rc = find_location(set, id, &place);
+    ct_domain_leave(p);
     if (rc == CTRAN_SUCCESS) {
-        *location = table[id];
+        *location = *place; /* an entry that is known is written no more */
     }
     return rc;
 }
@@ -144,6 +182,11 @@ void ct_ep_own_location_key(const struct ct_process *p, struct ct_location_key *
 
 void ct_ep_locations_fini(struct ct_ep_set *set)
 {
+    struct ct_ep_foreign_location *f, *next;
+    HASH_ITER (hh, set->locations.foreign, f, next) {
+        HASH_DEL(set->locations.foreign, f);
+        free(f);
+    }
     free(atomic_load_explicit(&set->locations.table, memory_order_relaxed));
     ct_location_table_free(set->locations.numbers);
 }

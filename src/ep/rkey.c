@@ -66,7 +66,7 @@ static size_t pack_entry(struct ct_ep_region *region, unsigned i, struct packed 
 static struct packed head_of(const struct ct_ep_region *region)
 {
     return (struct packed){.magic = MAGIC,
-                           .owner = region->p->job->rank,
+                           .owner = ct_job_me(region->p->job),
                            .key = region->key,
                            .len_bytes = region->area.len_bytes,
                            .access = region->what.access};

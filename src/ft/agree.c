@@ -77,7 +77,7 @@ static struct ct_ft_op *op_make(struct ct_comm *comm, const struct ct_ft_key *ke
     op->key = *key;
     op->n = n;
     op->words = words;
-    op->me = (uint32_t)ct_ft_member(comm, comm->p->job->rank);
+    op->me = (uint32_t)ct_ft_member(comm, ct_job_me(comm->p->job));
     place_sets(op);
     ct_comm_hold(comm);
     op->comm = comm;

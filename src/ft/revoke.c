@@ -114,7 +114,7 @@ static void tell_at(struct ct_comm *comm, uint32_t me, uint32_t n, uint32_t d) C
 static void tell(struct ct_comm *comm) CT_IN_DOMAIN
 {
     const uint32_t n = ct_ft_size(comm);
-    const uint32_t me = (uint32_t)ct_ft_member(comm, comm->p->job->rank);
+    const uint32_t me = (uint32_t)ct_ft_member(comm, ct_job_me(comm->p->job));
     for (uint32_t d = 1; d < n; d *= 2) {
         tell_at(comm, me, n, d);
     }

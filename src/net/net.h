@@ -33,7 +33,8 @@ struct ct_net_link; /* a way to one peer; likewise */
 enum { CT_NET_MAX_HDR = 64 };
 
 enum ct_net_caps {
-    CT_NET_RMA = 1 << 0, /* has the operations of rma.h */
+    CT_NET_RMA = 1 << 0,    /* has the operations of rma.h */
+    CT_NET_FAMILY = 1 << 1, /* connects processes of different jobs of a family */
 };
 
 struct ct_auth_key;
@@ -46,7 +47,10 @@ struct ct_net_env {
     const char                *job;         /* id of the job, for names */
     uint32_t                   id;          /* this process's number in the job, and which */
     uint32_t                   incarnation; /* process it is that bears it */
-    uint32_t                   size;        /* processes of the job */
+    uint32_t                   first, size; /* processes of the job: their numbers begin here */
+    /* Whether processes of other jobs, with other numbers, may be peers from now on. NULL: never.
+     * Transports without CT_NET_FAMILY do not meet them. */
+    const _Atomic bool        *others;
     uint32_t                   local_index; /* its place among the nlocal processes of the job */
     uint32_t                   nlocal;      /* on this host */
     uint64_t                   local_group; /* equal on exactly these nlocal processes */

@@ -229,8 +229,9 @@ static void tcp_release(struct ct_tcp *t)
 static void tcp_set_up(struct ct_tcp *t, const struct ct_net_env *env)
 {
     t->env = *env;
-    t->net = (struct ct_net){
-        .ops = &ct_net_tcp, .caps = CT_NET_RMA, .eager_bytes = (size_t)env->cfg->tcp_eager_limit};
+    t->net = (struct ct_net){.ops = &ct_net_tcp,
+                             .caps = CT_NET_RMA | CT_NET_FAMILY,
+                             .eager_bytes = (size_t)env->cfg->tcp_eager_limit};
     t->epoll = t->timer.fd = -1;
     t->period = 1;
     t->nlanes = (uint32_t)env->cfg->tcp_sockets;
@@ -262,7 +263,7 @@ static int tcp_open(const struct ct_net_env *env, struct ct_net **net)
     t->random = t->addr.instance | 1;
     if (rc == CTRAN_SUCCESS && !ct_auth_available()) {
         t->unusable = "this build has no libsodium, without which no rank can prove who it is";
-    } else if (rc == CTRAN_SUCCESS && env->size > 1) {
+    } else if (rc == CTRAN_SUCCESS && (env->size > 1 || env->others != NULL)) {
         rc = open_sockets(t);
     } else {
         t->unusable = "there is no other rank";
@@ -446,7 +447,7 @@ static bool tcp_flushed(struct ct_net *net)
 static bool tcp_is_needed(const struct ct_tcp *t)
 {
     return t->peers != NULL || t->nconns > 0 || t->env.nlocal < t->env.size ||
-           strstr(t->env.cfg->transports, "shm") == NULL;
+           ct_tcp_meets_others(t) || strstr(t->env.cfg->transports, "shm") == NULL;
 }
 
 static int tcp_fd(struct ct_net *net)
@@ -460,7 +461,7 @@ static int tcp_fd(struct ct_net *net)
 const struct ct_net_ops ct_net_tcp = {
     .name = "tcp",
     .description = "sockets between hosts, several for each pair of ranks",
-    .caps = CT_NET_RMA,
+    .caps = CT_NET_RMA | CT_NET_FAMILY,
     .open = tcp_open,
     .close = tcp_close,
     .addr = tcp_addr,

@@ -141,6 +141,12 @@ struct ct_tcp {
     char                *spare;
 };
 
+/* Whether processes of other jobs may call. */
+static inline bool ct_tcp_meets_others(const struct ct_tcp *t)
+{
+    return t->env.others != NULL && atomic_load_explicit(t->env.others, memory_order_relaxed);
+}
+
 enum { CT_TCP_SPARE = 256 << 10 };
 
 /* A number that looks random. */

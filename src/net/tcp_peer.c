@@ -41,7 +41,7 @@ static enum ct_tcp_opening tcp_peer_look_up(struct ct_tcp *t, const struct ct_tc
                                             struct ct_tcp_peer **peer)
 {
     size_t len;
-    if (hello->from >= t->env.size) {
+    if (hello->from - t->env.first >= t->env.size && !ct_tcp_meets_others(t)) {
         return CT_TCP_REFUSE;
     }
     void *cookie = t->env.peer(t->env.arg, hello->from, hello->from_incarnation);

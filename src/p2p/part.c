@@ -453,7 +453,7 @@ static void begin_to_meet(struct ct_part *part)
         ct_p2p_start_recv(&part->meet);
     } else {
         part->hello = (struct hello){
-            .ctx = HELLO_BIT | RUN_BIT | (uint64_t)p->job->rank << 32 | p->p2p->next_part++,
+            .ctx = HELLO_BIT | RUN_BIT | (uint64_t)ct_job_me(p->job) << 32 | p->p2p->next_part++,
             .bytes = part->args.area.len_bytes,
             .partitions = part->args.partitions,
         };

@@ -364,7 +364,7 @@ static void ask_costs(struct ct_ep *ep, struct ct_p2p_costs *c) CT_IN_DOMAIN
 {
     c->eager_bytes = ep->link->net->eager_bytes;
     c->max_slice = ep->link->max_slice;
-    c->is_own = ep->id == ep->p->job->rank;
+    c->is_own = ep->id == ct_job_me(ep->p->job);
     if (ct_ep_query_reach(ep, CT_NET_OP_SEND, CT_NET_REACH_WIRED, &c->send) != CTRAN_SUCCESS) {
         c->send = slow;
     }

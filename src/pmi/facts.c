@@ -98,7 +98,7 @@ uint64_t ct_facts_hash(uint64_t hash, const char *text)
  * this list on this host from any other. */
 static bool parse_local_peers(struct ct_job *job, const char *list, uint32_t *ranks)
 {
-    uint64_t hash = 14695981039346656037u;
+    uint64_t hash = 14695981039346656037u ^ job->first;
     bool     found = false;
     job->nlocal = 0;
     for (const char *s = list; *s != '\0';) {
@@ -160,6 +160,18 @@ static void read_room(const pmix_proc_t *me, struct ct_job *job)
     }
 }
 
+/* A job that ranks of another job have spawned is one of a family: PMIx numbers the processes of
+ * all these jobs. Only ctranrun gives them one key, by which they know each other. */
+static void read_family(const pmix_proc_t *me, struct ct_job *job)
+{
+    pmix_proc_t parent;
+    uint32_t    number;
+    job->has_family = getenv(CT_ENV_KEY) != NULL && ct_auth_available();
+    job->spawned = job->has_family && ct_facts_parent(me, &parent) &&
+                   get_u32(me, job->rank, PMIX_GLOBAL_RANK, &number) && number >= job->rank;
+    job->first = job->spawned ? number - job->rank : 0;
+}
+
 int ct_facts_read(const pmix_proc_t *me, struct ct_job *job, uint32_t **local_ranks)
 {
     const struct ct_log *log = &job->p->log;
@@ -172,6 +184,7 @@ int ct_facts_read(const pmix_proc_t *me, struct ct_job *job, uint32_t **local_ra
         return CTRAN_ERR_BOOTSTRAP;
     }
     read_room(me, job);
+    read_family(me, job);
     const char *id = getenv(CT_ENV_JOB);
     snprintf(job->id, sizeof job->id, "%.60s", id != NULL ? id : me->nspace);
     for (char *c = job->id; *c != '\0'; c++) {
@@ -187,6 +200,19 @@ int ct_facts_read(const pmix_proc_t *me, struct ct_job *job, uint32_t **local_ra
 bool ct_facts_host_of(const pmix_proc_t *me, uint32_t rank, char *host, size_t cap)
 {
     return get_string(me, rank, PMIX_HOSTNAME, host, cap);
+}
+
+bool ct_facts_parent(const pmix_proc_t *me, pmix_proc_t *parent)
+{
+    pmix_value_t *v = get_fact(me, PMIX_RANK_WILDCARD, PMIX_PARENT_ID);
+    bool          has = v != NULL && v->type == PMIX_PROC && v->data.proc != NULL;
+    if (has) {
+        *parent = *v->data.proc;
+    }
+    if (v != NULL) {
+        PMIX_VALUE_RELEASE(v);
+    }
+    return has;
 }
 
 bool ct_facts_are_recoverable(const pmix_proc_t *me)

@@ -15,6 +15,9 @@ int ct_facts_read(const pmix_proc_t *me, struct ct_job *job, uint32_t **local_ra
 /* What the launcher calls the host of a rank; false: it does not say. */
 bool ct_facts_host_of(const pmix_proc_t *me, uint32_t rank, char *host, size_t cap);
 
+/* Which process has spawned this job; false: none has. */
+bool ct_facts_parent(const pmix_proc_t *me, pmix_proc_t *parent);
+
 /* Whether this launcher lets the job outlive deaths, and tells of them. */
 bool ct_facts_are_recoverable(const pmix_proc_t *me);
 

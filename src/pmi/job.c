@@ -31,16 +31,17 @@ static void split_host(struct ct_job *job, uint32_t ranks)
 uint32_t ct_job_local_index(const struct ct_job *job, uint32_t id)
 {
     const uint32_t *const ranks = job->local_ranks;
+    const uint32_t        rank = id - job->first; /* of another job: no rank of this one */
     uint32_t              low = 0, n = job->nlocal;
-    if (job->placement.all == NULL || (id < n && ranks[id] == id)) {
-        return job->placement.all != NULL ? id : n; /* on one host each has its own number */
+    if (job->placement.all == NULL || (rank < n && ranks[rank] == rank)) {
+        return job->placement.all != NULL ? rank : n; /* on one host each has its own number */
     }
     while (low < n) {
         const uint32_t middle = low + (n - low) / 2;
-        if (ranks[middle] == id) {
+        if (ranks[middle] == rank) {
             return middle;
         }
-        if (ranks[middle] < id) {
+        if (ranks[middle] < rank) {
             low = middle + 1;
         } else {
             n = middle;

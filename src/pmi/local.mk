@@ -4,6 +4,8 @@ libctcore_la_SOURCES += \
 	src/pmi/records.h \
 	src/pmi/facts.c \
 	src/pmi/facts.h \
+	src/pmi/family.c \
+	src/pmi/family.h \
 	src/pmi/job.c \
 	src/pmi/events.c \
 	src/pmi/nodes.c \

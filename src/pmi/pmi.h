@@ -36,7 +36,7 @@ struct ct_job;
  * that loads a number or a flag (acquire) may read the data behind it. */
 struct ct_job_events {
     _Atomic bool     on;   /* what is below may be used */
-    uint32_t        *dead; /* processes that ended without leaving, in order */
+    uint32_t        *dead; /* ranks of this job that ended without leaving, in order */
     uint32_t         cap;
     _Atomic uint32_t ndead;
     _Atomic uint32_t told;      /* pieces of events */
@@ -88,6 +88,10 @@ struct ct_job {
     char                     id[64];    /* for names and messages */
     char                     host[256]; /* as the launcher calls it */
     uint32_t                 rank, size;
+    uint32_t                 first;      /* the number of rank 0 among all processes of the family:
+                                            0, except in a job that ranks of another have spawned */
+    bool                     has_family; /* other jobs may be met: family.c */
+    bool                     spawned;    /* by a rank of another job */
     uint32_t                 local_index, nlocal; /* among the job's processes on this host */
     uint64_t                 local_group;         /* equal on these, different elsewhere */
     uint64_t                 tag; /* of the job, its processes know it alone; 0 before publish */
@@ -106,6 +110,18 @@ struct ct_job {
     /* for what all of this host would say; NULL: there is no such memory */
     struct ct_log_once *once;
 };
+
+/* The number of this process, and whether process `id` is of this job. Numbers are those of the
+ * family: one process of all its jobs has a number. */
+static inline uint32_t ct_job_me(const struct ct_job *job)
+{
+    return job->first + job->rank;
+}
+
+static inline bool ct_job_is_own(const struct ct_job *job, uint32_t id)
+{
+    return id - job->first < job->size;
+}
 
 /* The place of a process among those of this host, as in `placement`; nlocal: it is on another
  * host. */
@@ -141,6 +157,49 @@ const char *ct_job_visible_gpus(void);
 /* The job's size as the environment tells before the job is joined, 0: it does not say. `host`
  * becomes the name that this host has in the job, or else for itself. */
 uint32_t ct_job_foresee(char *host, size_t cap);
+
+/* ---- other jobs; only where job->has_family. family.c ---------------------------------------- */
+
+/* Shows the record of this process to processes of other jobs, which find it by `lookup` from now
+ * on, by this process's number. CTRAN_ERR_BOOTSTRAP, logged. */
+int ct_family_show(struct ct_job *job, const void *record, size_t len_bytes);
+
+/* What a program publishes by name for all jobs of the family, until its process ends.
+ * CTRAN_ERR_SERVICE: the name is taken, or this process has not published it. CTRAN_ERR_NAME: there
+ * is no such name, or its text has `cap` bytes or more. CTRAN_ERR_ARG: the name is too long.
+ * CTRAN_ERR_SYSTEM: the server says no. */
+int ct_family_publish(const char *name, const char *text);
+int ct_family_look_up(const char *name, char *text, size_t cap);
+int ct_family_unpublish(const char *name);
+
+/* One program of a job that is to be spawned; all borrowed. */
+struct ct_family_program {
+    const char  *command;
+    char *const *argv;    /* without the command, ended by NULL; NULL: no arguments */
+    const char  *hosts;   /* with ',' between; NULL: those of this job */
+    const char  *wdir;    /* NULL: this process's */
+    const char  *setting; /* of CT_ENV_PARENT_PORT */
+    int          maxprocs;
+};
+
+/* A job that this process has spawned, until its ranks have met this process. Another thread sets
+ * `lost` when rank 0 of the job ends before. */
+struct ct_family_watch {
+    _Atomic bool     lost;
+    _Atomic uint32_t refs; /* this process's, and that of the other thread */
+};
+
+/* Starts n programs as one job, and returns when all their processes run. *watch is for
+ * ct_family_unwatch, once the job's ranks have met this process or are lost. CTRAN_ERR_SPAWN: *why
+ * has the reason, and nothing was started. */
+int  ct_family_spawn(struct ct_job *job, const struct ct_family_program *programs, uint32_t n,
+                     struct ct_family_watch **watch, const char **why);
+void ct_family_unwatch(struct ct_family_watch *watch);
+/* Rank 0 of the new job has met those who have spawned it. */
+void ct_family_met(const struct ct_job *job);
+
+/* The port at which those who have spawned this job wait for it; NULL: it was not spawned so. */
+const char *ct_family_told_port(const struct ct_job *job);
 
 /* The two ways; each returns with *job set, or a logged error. */
 int  ct_job_open_pmix(struct ct_process *p, struct ct_job **job);

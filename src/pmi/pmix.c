@@ -21,6 +21,7 @@
 
 #include "pmi/records.h"
 #include "pmi/facts.h"
+#include "pmi/family.h"
 #include "pmi/nodes.h"
 #include "pmi/only.h"
 
@@ -441,12 +442,14 @@ static bool asks_table(const struct pmix *x)
 
 static int pmix_lookup(struct ct_job *job, uint32_t id, const void **record, size_t *len_bytes)
 {
-    struct pmix  *x = pmix_of(job);
-    pmix_value_t *v;
-    if (asks_table(x)) {
-        return ct_records_get(x->table, id, record, len_bytes);
+    struct pmix   *x = pmix_of(job);
+    pmix_value_t  *v = NULL;
+    const uint32_t rank = id - job->first;
+    const bool     own = ct_job_is_own(job, id);
+    if (own && asks_table(x)) {
+        return ct_records_get(x->table, rank, record, len_bytes);
     }
-    int rc = get_bytes(x, id, KEY, pmix_deadline(x), &v);
+    int rc = own ? get_bytes(x, rank, KEY, pmix_deadline(x), &v) : ct_family_find(id, &v);
     if (rc != PMIX_SUCCESS) {
         ct_error(&job->p->log, "the PMIx server has no address of rank %" PRIu32 ": %s", id,
                  PMIx_Error_string(rc));

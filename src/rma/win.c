@@ -264,7 +264,7 @@ void ct_rma_fini(struct ct_process *p)
 
 int ct_rma_begin(struct ct_process *p)
 {
-    ct_keyvals_init(&p->rma->keyvals, &attr_ops, p->threaded);
+    ct_keyvals_init(&p->rma->keyvals, CT_KEYVALS_WIN, &attr_ops, p->threaded);
     return CTRAN_SUCCESS;
 }
 

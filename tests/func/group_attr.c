@@ -156,6 +156,20 @@ void attributes_refused(void)
         EXPECT_RC(CTRAN_ERR_KEYVAL, ctran_comm_get_attr(CTRAN_COMM_WORLD, key, &value, &flag));
         EXPECT_RC(CTRAN_ERR_KEYVAL, ctran_comm_free_keyval(&key));
     }
+    OK(ctran_comm_create_keyval(CTRAN_COMM_NULL_COPY_FN, CTRAN_COMM_NULL_DELETE_FN, &key, NULL));
+    int of_type, of_win;
+    OK(ctran_type_create_keyval(CTRAN_TYPE_NULL_COPY_FN, CTRAN_TYPE_NULL_DELETE_FN, &of_type,
+                                NULL));
+    OK(ctran_win_create_keyval(CTRAN_WIN_NULL_COPY_FN, CTRAN_WIN_NULL_DELETE_FN, &of_win, NULL));
+    int others[][2] = {{of_type, of_win}, {key, of_win}, {key, of_type}}; /* of other kinds */
+    for (int i = 0; i < 2; i++) {
+        EXPECT_RC(CTRAN_ERR_KEYVAL, ctran_comm_free_keyval(&others[0][i]));
+        EXPECT_RC(CTRAN_ERR_KEYVAL, ctran_type_free_keyval(&others[1][i]));
+        EXPECT_RC(CTRAN_ERR_KEYVAL, ctran_win_free_keyval(&others[2][i]));
+    }
+    OK(ctran_comm_free_keyval(&key));
+    OK(ctran_type_free_keyval(&of_type));
+    OK(ctran_win_free_keyval(&of_win));
     key = CTRAN_TAG_UB;
     EXPECT_RC(CTRAN_ERR_KEYVAL, ctran_comm_set_attr(CTRAN_COMM_WORLD, key, &values[0]));
     EXPECT_RC(CTRAN_ERR_KEYVAL, ctran_comm_delete_attr(CTRAN_COMM_WORLD, key));

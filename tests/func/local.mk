@@ -43,6 +43,13 @@ dist_check_SCRIPTS += tests/func/closed.test
 TESTS += tests/func/closed.test
 tests_func_closed_SOURCES = tests/func/closed.c $(func_check)
 tests_func_closed_LDADD = $(func_ldadd)
+# Processes that start or meet later.
+check_PROGRAMS += tests/func/spawn
+dist_check_SCRIPTS += tests/func/spawn.test
+TESTS += tests/func/spawn.test
+tests_func_spawn_SOURCES = tests/func/spawn.c tests/func/spawn_child.c tests/func/spawn.h \
+	$(func_check)
+tests_func_spawn_LDADD = $(func_ldadd)
 # Processes that end while others go on.
 check_PROGRAMS += tests/func/leave
 dist_check_SCRIPTS += tests/func/leave.test

@@ -492,8 +492,12 @@ static void proc_null(void)
     ctran_request_t requests[2];
     int             flag = 0;
     OK(ctran_send(buf, 100, CTRAN_BYTE, CTRAN_PROC_NULL, 1, CTRAN_COMM_WORLD));
+    status.CTRAN_ERROR = CTRAN_ERR_DIMS; /* such a call leaves this alone */
     OK(ctran_recv(buf, 100, CTRAN_BYTE, CTRAN_PROC_NULL, 1, CTRAN_COMM_WORLD, &status));
     EXPECT_STATUS(&status, CTRAN_PROC_NULL, CTRAN_ANY_TAG, 0);
+    EXPECT_EQ(CTRAN_ERR_DIMS, status.CTRAN_ERROR);
+    OK(ctran_probe(CTRAN_PROC_NULL, 1, CTRAN_COMM_WORLD, &status));
+    EXPECT_EQ(CTRAN_ERR_DIMS, status.CTRAN_ERROR);
     OK(ctran_recv(buf, 100, CTRAN_BYTE, CTRAN_PROC_NULL, CTRAN_ANY_TAG, CTRAN_COMM_WORLD,
                   CTRAN_STATUS_IGNORE));
     OK(ctran_isend(buf, 100, CTRAN_BYTE, CTRAN_PROC_NULL, 1, CTRAN_COMM_WORLD, &requests[0]));

@@ -265,6 +265,9 @@ static void names(void)
     MPI_Type_get_name(MPI_INT, text, &len);
     EXPECT_TEXT("MPI_INT", text);
     EXPECT_EQ(7, len);
+    MPI_Win_get_name(MPI_WIN_NULL, text, &len);
+    EXPECT_TEXT("MPI_WIN_NULL", text);
+    EXPECT_EQ(12, len);
     MPI_Error_string(MPI_ERR_FILE, text, &len);
     EXPECT_EQ(0, strncmp(text, "MPI_ERR_FILE", 12));
     EXPECT_EQ((int)strlen(text), len);

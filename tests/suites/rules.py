@@ -12,11 +12,6 @@ PARTS = [
         r"MPI_ERR_(FILE|IO|AMODE|NO_S|READ_O|ACCESS|BAD_FILE|QUOTA)",
         "files",
     ),
-    (
-        r"MPI_(Comm_(spawn|accept|connect|join|get_parent)|Open_port|Close_port|\w*ublish_name|"
-        r"Lookup_name|MAX_PORT_NAME|ARGVS?_NULL|ERRCODES_IGNORE|ERR_(PORT|SERVICE|NAME|SPAWN))",
-        "processes that start later",
-    ),
     (r"MPI_T_", "the tool interface"),
     (r"MPI_\w+_(f2c|c2f|f082c|c2f08)|MPI_Type_create_f90|MPI_F_", "Fortran and C++"),
     (
@@ -28,8 +23,8 @@ PARTS = [
 ]
 
 
-# With all names of MPI there, calls of these parts are refused when they are made.
-REFUSED = PARTS[:3]
+# With all names of MPI there, calls of this part are refused when they are made.
+REFUSED = PARTS[:1]
 PART = "part: "
 
 

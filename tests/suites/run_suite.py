@@ -152,8 +152,8 @@ def verdict(run, status, output):
         return None if status == 0 else f"exit status {status}"
     if status != 0:
         return f"exit status {status}"
-    lines = [line for line in output.splitlines() if line.strip()]
-    if kind == "" and len(lines) > 1:
+    others = [s for s in output.splitlines() if s.strip() and s.strip().lower() != "no errors"]
+    if kind == "" and others:
         return "unexpected output"
     return None if fine else "it does not say No Errors"
 

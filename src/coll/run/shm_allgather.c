@@ -14,7 +14,7 @@ static struct ct_ep *missing(void *p_)
     if (rank == p->job->size) {
         ct_shm_allgather_help(&p->job->shm_allgather);
     }
-    return rank < p->job->size && rank != p->job->rank ? ct_ep_get(p, rank) : NULL;
+    return rank < p->job->size && rank != p->job->rank ? ct_ep_get(p, p->job->first + rank) : NULL;
 }
 
 /* Whether it can still be opened. From now on the process watches the missing one. */

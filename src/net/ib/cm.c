@@ -116,10 +116,11 @@ static bool is_sound(const struct ct_ib *t, const struct ct_ib_cm *cm)
 {
     return cm->magic == CT_IB_CM_MAGIC && cm->version == CT_IB_VERSION &&
            cm->len_bytes == sizeof *cm && cm->to == t->env.id &&
-           cm->to_instance == t->addr.instance && cm->from < t->env.size && cm->from != t->env.id &&
-           cm->path < 4 && cm->nports > 0 && cm->nports <= CT_IB_MAX_PORTS &&
-           cm->nqps <= CT_IB_MOST_QPS && cm->want_write <= CT_IB_SEQ_MASK &&
-           cm->first_write <= CT_IB_SEQ_MASK && (cm->type != CT_IB_CM_SYNC || cm->nqps >= 2);
+           cm->to_instance == t->addr.instance && cm->from - t->env.first < t->env.size &&
+           cm->from != t->env.id && cm->path < 4 && cm->nports > 0 &&
+           cm->nports <= CT_IB_MAX_PORTS && cm->nqps <= CT_IB_MOST_QPS &&
+           cm->want_write <= CT_IB_SEQ_MASK && cm->first_write <= CT_IB_SEQ_MASK &&
+           (cm->type != CT_IB_CM_SYNC || cm->nqps >= 2);
 }
 
 /* A peer that has sent a datagram first. */
