@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * io - standard input and output between the ranks and the user. In the daemon rankio.h reads what
- * the ranks print and rankin.h feeds their standard input. merge.h puts the output of several
- * processes of the tree together. In the head output.h writes to the user's streams, input.h reads
- * the user's standard input, terminal.h hands the user's terminal to a rank under a debugger, and
- * pty.h is that rank's own terminal. Bytes flow only against credit, so a slow reader costs no
- * memory.
+ * the ranks print and rankin.h feeds their standard input. merge.h merges the output of several
+ * processes of the tree, line by line. In the head output.h writes to the user's streams, input.h
+ * reads the user's standard input, pty.h makes a pseudo-terminal for a rank under a debugger, and
+ * terminal.h relays the user's terminal to it. Bytes flow only against credit, so a slow reader
+ * costs no memory.
  */
 #ifndef CT_LAUNCHER_IO_IO_H
 #define CT_LAUNCHER_IO_IO_H

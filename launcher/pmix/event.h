@@ -10,11 +10,11 @@
  *     EVENT_PASSED, down: u32 node, u32 number of the EVENT that the head has passed on
  *     EVENT_TAKEN, up:    u32 how many events the children of a router have taken
  *
- * Nothing makes a rank tell fewer events. So events wait at their source while a process of the
- * tree has not taken the events before. This is bounded: an event beyond the bound goes to the
- * ranks of its node alone, and a warning tells so. Nobody waits for a node that takes nothing for
- * some seconds; such a node misses events in the end (tree/router_events.c), and a warning tells
- * so.
+ * Nothing makes a rank raise fewer events. So the daemon of the rank holds an event back until all
+ * processes of the tree have taken the rank's earlier events. The daemon holds a bounded number of
+ * events: an event beyond the bound goes only to the ranks of the daemon's own node, with a
+ * warning. Nobody waits for a node that takes nothing for some seconds; such a node misses events
+ * in the end (tree/router_events.c), with a warning.
  *
  * ct_pmix_event_notify runs on libpmix's thread, all else on the daemon's main thread. Used by
  * server.c.

@@ -3,9 +3,10 @@
  * The log: one line a record, written at once with a single write(), so that lines of several
  * ranks stay whole:  "14:03:07.123456 host:3 warn net: text".
  *
- * error: a call fails. warn: it works worse than it could. info: once per object. debug: what is
- * decided. trace: every message; compiled out unless CT_TRACE is 1. The function that first knows
- * the cause logs it, once; its callers pass the code up.
+ * error: a call fails. warn: a call succeeds, but slower or with fewer features than it could.
+ * info: facts that are logged once for each object (a job, a communicator, a connection), mostly
+ * when it is made. debug: decisions. trace: every message; compiled out unless CT_TRACE is 1. The
+ * function that first knows the cause logs it, once; its callers pass the code up.
  *
  * A source file that logs defines CT_FOLDER, the name of its folder, before its includes.
  */

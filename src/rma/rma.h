@@ -5,7 +5,8 @@
  * operations (ep/rma.h); no transport learns what a window is.
  *
  * Beside its memory each rank has a control block: the lock of its window memory and the counts of
- * signals. Both are in memory that ranks of the host map, where such memory is to be had.
+ * signals. The window memory and the control block are in shared memory, which the ranks of the
+ * host map, if such memory can be allocated.
  *
  * How a rank reaches a target:
  *   - mapped: load, store and copy. The target takes no part.
@@ -20,9 +21,9 @@
  * progress of the target, as for memory of a GPU always. So accumulates are atomic to each other,
  * whoever starts them.
  *
- * Epochs. `access` says which access epoch the rank is in; what the standard forbids there is
- * CTRAN_ERR_RMA_SYNC before anything has moved. All ranks of the window are told apart by their
- * struct ct_win_peer.
+ * Epochs. The window's field `access` says which access epoch this rank is in. A call that the
+ * standard forbids in this epoch returns CTRAN_ERR_RMA_SYNC before anything has moved. What
+ * concerns one peer alone (its lock, a start with it) stands in its struct ct_win_peer.
  *
  * Threads. Operations on mapped memory take no lock. What changes in a window while others use it
  * is atomic, or is guarded by the progress domain.

@@ -12,12 +12,13 @@
  *   message.c   messages over the control queue pair
  *   memory.c    registrations, keys
  *   rma.c       one-sided operations, and the functions of struct ct_net_rma_ops
- *   write.c     their segments over the data queue pairs (DQPLB)
+ *   write.c     writes in segments, which are spread over the data queue pairs (dynamic queue
+ *               pair load balancing, DQPLB)
  *   read.c      reads and atomics
- *   limits.c    limits by distance
+ *   limits.c    how much may be in flight to a peer, by its distance
  *   order.h     the order of writes at the receiver
- *   proto.h     what travels
- *   verbs.h     libibverbs
+ *   proto.h     formats of messages and datagrams
+ *   verbs.h     the functions of libibverbs, which is loaded at run time
  *
  * A connection (struct ct_ib_peer) lives in epochs. An epoch is one set of queue pairs (struct
  * ct_ib_qpset) on one path: the first is the control queue pair, the others carry data. When
@@ -30,8 +31,9 @@
  *   - A sender keeps what it has sent until the receiver's NIC has acknowledged it or the receiver
  *     says that it has come, and sends again exactly what has not come.
  *
- * Source of the restart: ICCL sec. 3.3. Deviation: a connection as a whole restarts, because its
- * control queue pair shares the path; the receiver tells single writes, not the last chunk alone.
+ * Source of the restart: the paper of ICCL, sec. 3.3. Deviations: the whole connection restarts,
+ * because its control queue pair uses the same path; the receiver reports each write that has
+ * arrived, where ICCL reports only the last chunk.
  */
 #ifndef CT_NET_IB_IB_H
 #define CT_NET_IB_IB_H

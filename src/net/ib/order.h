@@ -8,8 +8,10 @@
  * counts when all writes before it have arrived.
  *
  * Deviation from the source: a window of bits stands in for the hash map, because a sender never
- * has more than CT_IB_WINDOW numbers under way; so no memory is allocated. Bit 29 is ours: a write
- * that was refused or given up leaves its number as one without data, and its notification is void.
+ * has more than CT_IB_WINDOW numbers under way; so no memory is allocated. Bit 29 of the immediate
+ * is ours: in place of a write that was refused or given up, the sender sends an empty write with
+ * the same number and this bit, so that the receiver moves on. The notification of that write does
+ * not count.
  *
  * Pure functions, for the transport and for tests.
  */
