@@ -8,6 +8,12 @@
 
 /* ---- on mapped memory ------------------------------------------------------------------------ */
 
+/* Where the first byte of the target's data lies here: its datatype may begin elsewhere. */
+static inline char *first_byte(const struct ct_rma_args *a)
+{
+    return a->peer->at + a->at + a->target_type->true_lb_bytes;
+}
+
 static struct ct_area target_area(const struct ct_rma_args *a, char *base)
 {
     return ct_dtype_area(a->target_type, base + a->at, a->target_count);
@@ -105,7 +111,7 @@ static int one_now(const struct ct_rma_args *a)
     if (!ct_rma_update_of(a->op, a->elem, &u)) {
         return CTRAN_ERR_OP;
     }
-    ct_rma_update_atomic(&u, a->peer, a->peer->at + a->at, a->origin.base, a->result.base, 1);
+    ct_rma_update_atomic(&u, a->peer, first_byte(a), a->origin.base, a->result.base, 1);
     return CTRAN_SUCCESS;
 }
 
@@ -114,8 +120,8 @@ static int swap_now(const struct ct_rma_args *a)
     char       old[sizeof(uint64_t)];
     const bool straight = a->result.pieces == NULL;
     size_t     pos = 0;
-    ct_rma_swap_atomic(a->peer, a->elem->size_bytes, a->peer->at + a->at, a->origin.base,
-                       a->compare, straight ? a->result.base : old);
+    ct_rma_swap_atomic(a->peer, a->elem->size_bytes, first_byte(a), a->origin.base, a->compare,
+                       straight ? a->result.base : old);
     return straight || ct_area_scatter_all(&a->result, &pos, old, a->elem->size_bytes)
                ? CTRAN_SUCCESS
                : CTRAN_ERR_BUFFER;

@@ -503,6 +503,7 @@ int main(int argc, char **argv)
         {"units", win_units},
         {"counters", win_counters},
         {"misaligned", win_misaligned},
+        {"placed", win_placed},
         {"flush_local", win_flush_local},
     };
     check_start(argc, argv);
