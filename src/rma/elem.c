@@ -50,6 +50,14 @@ const struct ct_dtype *ct_rma_scalar_type(unsigned scalar)
     return scalar < CT_SCALAR_COUNT && types[scalar] != NULL ? ct_dtype_get(types[scalar]) : NULL;
 }
 
+/* Whether a type has elements of its i-th member. */
+static bool has_member(const struct ct_dtype_contents *c, size_t i)
+{
+    /* The counts of a structure: how many members, their lengths, their places. */
+    return c->types[i]->size_bytes > 0 &&
+           (c->combiner != CTRAN_COMBINER_STRUCT || c->counts[1 + i] > 0);
+}
+
 const struct ct_dtype *ct_rma_elem(const struct ct_dtype *type)
 {
     struct ct_dtype_contents c;
@@ -59,7 +67,7 @@ const struct ct_dtype *ct_rma_elem(const struct ct_dtype *type)
     }
     ct_dtype_contents(type, &c);
     for (size_t i = 0; i < c.ntypes; i++) {
-        if (c.types[i]->size_bytes == 0) {
+        if (!has_member(&c, i)) {
             continue;
         }
         const struct ct_dtype *of = ct_rma_elem(c.types[i]);

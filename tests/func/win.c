@@ -504,6 +504,7 @@ int main(int argc, char **argv)
         {"counters", win_counters},
         {"misaligned", win_misaligned},
         {"placed", win_placed},
+        {"empty_members", win_empty_members},
         {"flush_local", win_flush_local},
     };
     check_start(argc, argv);

@@ -304,6 +304,25 @@ void win_placed(void)
     OK(ctran_win_free(&win));
 }
 
+/* Members without elements do not count for what a type is made of. */
+void win_empty_members(void)
+{
+    const ctran_count_t lengths[] = {0, 1}, places[] = {0, 8};
+    ctran_datatype_t    members[] = {CTRAN_INT, CTRAN_DOUBLE}, type;
+    const int           next = (check_rank + 1) % check_size;
+    const double        add = 2.5;
+    ctran_win_t         win;
+    double             *b = (double *)win_new(CTRAN_COMM_WORLD, 4, &win);
+    OK(ctran_type_create_struct(2, lengths, places, members, &type));
+    OK(ctran_type_commit(&type));
+    OK(ctran_win_fence(0, win));
+    OK(ctran_accumulate(&add, 1, CTRAN_DOUBLE, next, 1, 1, type, CTRAN_SUM, win));
+    OK(ctran_win_fence(0, win));
+    EXPECT(b[1] == 0 && b[2] == add);
+    OK(ctran_type_free(&type));
+    OK(ctran_win_free(&win));
+}
+
 /* A word that ranks 0 and 1 share without the library. */
 static _Atomic int *share_word(void)
 {
