@@ -356,13 +356,12 @@ static int agree(struct ct_win *win, int rc)
     return rc;
 }
 
-/* A hint of all ranks, or of none. */
-static void agree_on_streams(struct ct_win *win, const struct fact *facts)
+/* Hints of all ranks, or of none. */
+static void agree_on_hints(struct ct_win *win, const struct fact *facts)
 {
+    const uint32_t agreed = CT_WIN_STREAMS | CT_WIN_NONCONTIG | CT_WIN_NO_LOCKS;
     for (uint32_t r = 0; r < win->n; r++) {
-        if ((facts[r].hints & CT_WIN_STREAMS) == 0) {
-            win->hints &= ~(uint32_t)CT_WIN_STREAMS;
-        }
+        win->hints &= facts[r].hints | ~agreed;
     }
 }
 
@@ -380,7 +379,7 @@ int ct_win_exchange(struct ct_win *win, const struct ct_win_plan *plan)
         rc = exchange(win, CTRAN_SUCCESS, &own, facts);
     }
     if (rc == CTRAN_SUCCESS) {
-        agree_on_streams(win, facts);
+        agree_on_hints(win, facts);
         rc = allocate(win, plan, facts);
         rc = rc == CTRAN_SUCCESS ? expose_both(win, keys, &own) : rc;
         rc = exchange(win, rc, &own, facts);

@@ -331,6 +331,34 @@ static void shared(void)
     }
 }
 
+/* A hint of one rank alone is none: where each rank's memory lies is agreed. */
+static void shared_by_some(void)
+{
+    ctran_info_t info;
+    ctran_win_t  win;
+    long        *base, *theirs;
+    ctran_aint_t size, unit;
+    const int    next = (check_rank + 1) % check_size;
+    if (!win_is_shared()) {
+        return;
+    }
+    OK(ctran_info_create(&info));
+    if (check_rank == 0) {
+        OK(ctran_info_set(info, "alloc_shared_noncontig", "true"));
+        OK(ctran_info_set(info, "no_locks", "true"));
+    }
+    OK(ctran_win_allocate_shared(4096, sizeof *base, info, CTRAN_COMM_WORLD, &base, &win));
+    OK(ctran_info_free(&info));
+    expect_hint(win, "alloc_shared_noncontig", check_size == 1 ? "true" : "false");
+    expect_hint(win, "no_locks", check_size == 1 ? "true" : "false");
+    base[0] = 100 + check_rank;
+    OK(ctran_win_fence(0, win));
+    OK(ctran_win_shared_query(win, next, &size, &unit, &theirs));
+    EXPECT_EQ(100 + next, theirs[0]);
+    OK(ctran_win_fence(0, win));
+    OK(ctran_win_free(&win));
+}
+
 /* Ranks without memory, and the first that has any. */
 static void shared_empty(void)
 {
@@ -487,6 +515,7 @@ int main(int argc, char **argv)
         {"groups", groups},
         {"many", many},
         {"shared", shared},
+        {"shared_by_some", shared_by_some},
         {"shared_empty", shared_empty},
         {"dynamic", dynamic},
         {"signals", signals},
