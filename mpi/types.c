@@ -68,7 +68,12 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_ad
                            int *num_datatypes, int *combiner)
 {
     struct small s;
-    const int    rc = small_of(datatype, &s);
+    if (num_integers == NULL || num_addresses == NULL || num_datatypes == NULL ||
+        combiner == NULL) {
+        return ct_front_raise(MPI_COMM_NULL, MPI_ERR_ARG, "MPI_Type_get_envelope",
+                              "num_integers, num_addresses, num_datatypes or combiner is NULL");
+    }
+    const int rc = small_of(datatype, &s);
     if (rc == MPI_SUCCESS) {
         *num_integers = ct_narrow(s.nints + s.ints);
         *num_addresses = ct_narrow(s.ncounts - s.ints);

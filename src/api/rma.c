@@ -530,24 +530,33 @@ int ctran_rget_accumulate(const void *origin_addr, ctran_count_t origin_count,
     return carry_out(&c);
 }
 
-/* One element of a predefined type. */
-static int check_predefined(const char *call, ctran_win_t handle, ctran_datatype_t datatype)
+/* One element of a predefined type, or of one that operators take for a predefined one, which
+ * stands for it from then on. */
+static int check_predefined(const char *call, ctran_win_t handle, ctran_datatype_t *datatype)
 {
     struct ct_win         *win;
     const struct ct_dtype *type;
     int                    rc = ct_check_win(call, handle, &win);
-    rc = rc == CTRAN_SUCCESS ? ct_check_type(win->comm, call, datatype, &type) : rc;
-    if (rc == CTRAN_SUCCESS && type->scalar == CT_SCALAR_DERIVED) {
-        rc = ct_api_raise(win->comm, CTRAN_ERR_TYPE, call, "%s is not a predefined datatype",
-                          type->name);
+    rc = rc == CTRAN_SUCCESS ? ct_check_type(win->comm, call, *datatype, &type) : rc;
+    if (CT_LIKELY(rc != CTRAN_SUCCESS || type->scalar != CT_SCALAR_DERIVED)) {
+        return rc;
     }
+    if (type->like == NULL) {
+        return ct_api_raise(win->comm, CTRAN_ERR_TYPE, call, "%s is not a predefined datatype",
+                            type->name);
+    }
+    *datatype = ct_dtype_handle(type->like);
     return rc;
 }
 
 int ctran_fetch_and_op(const void *origin_addr, void *result_addr, ctran_datatype_t datatype,
                        int target_rank, ctran_aint_t target_disp, ctran_op_t op, ctran_win_t win)
 {
-    static const char    call[] = "ctran_fetch_and_op";
+    static const char call[] = "ctran_fetch_and_op";
+    const int         rc = check_predefined(call, win, &datatype);
+    if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
+        return rc;
+    }
     const struct op_call c = {.name = call,
                               .kind = CT_RMA_ACC,
                               .origin = {origin_addr, 1, datatype},
@@ -558,15 +567,18 @@ int ctran_fetch_and_op(const void *origin_addr, void *result_addr, ctran_datatyp
                               .win = win,
                               .wants = true,
                               .op = op};
-    int                  rc = check_predefined(call, win, datatype);
-    return CT_LIKELY(rc == CTRAN_SUCCESS) ? carry_out(&c) : rc;
+    return carry_out(&c);
 }
 
 int ctran_compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
                            ctran_datatype_t datatype, int target_rank, ctran_aint_t target_disp,
                            ctran_win_t win)
 {
-    static const char    call[] = "ctran_compare_and_swap";
+    static const char call[] = "ctran_compare_and_swap";
+    const int         rc = check_predefined(call, win, &datatype);
+    if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
+        return rc;
+    }
     const struct op_call c = {.name = call,
                               .kind = CT_RMA_CAS,
                               .origin = {origin_addr, 1, datatype},
@@ -576,6 +588,5 @@ int ctran_compare_and_swap(const void *origin_addr, const void *compare_addr, vo
                               .target = target_rank,
                               .disp = target_disp,
                               .win = win};
-    int                  rc = check_predefined(call, win, datatype);
-    return CT_LIKELY(rc == CTRAN_SUCCESS) ? carry_out(&c) : rc;
+    return carry_out(&c);
 }

@@ -62,7 +62,7 @@ struct ct_ep_naps {
 struct ct_ep_locations {
     _Atomic(struct ct_location *)          table;                    /* by rank of this job */
     struct ct_ep_foreign_location *foreign CT_GUARDED_BY(ct_domain); /* uthash */
-    struct ct_location_table *numbers CT_GUARDED_BY(ct_domain);
+    struct ct_location_table *numbers      CT_GUARDED_BY(ct_domain);
 };
 
 /* The row of polls, tests and probes of the program, that have brought nothing: polls.c. */
@@ -83,8 +83,8 @@ struct ct_ep_set {
     struct ct_lock                making;
     _Atomic(struct ct_ep_page *) *pages; /* of this job */
     uint32_t                      npages;
-    _Atomic bool                  others; /* processes of other jobs may be met from now on */
-    struct ct_ep_other *foreign   CT_GUARDED_BY(making);    /* uthash: their endpoints */
+    _Atomic bool                  others;  /* processes of other jobs may be met from now on */
+    struct ct_ep_other           *foreign; /* uthash: their endpoints; likewise under `making` */
     struct ct_list stalled        CT_GUARDED_BY(ct_domain); /* endpoints with pending messages */
     struct ct_list failed         CT_GUARDED_BY(ct_domain); /* peers; to be reported */
     uint32_t events_seen          CT_GUARDED_BY(ct_domain); /* of the launcher's */

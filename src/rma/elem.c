@@ -10,7 +10,7 @@
  * are updated one by one by atomic instructions; their callers share the lock of updates in the
  * target's control block. What is long, or has no instruction, is updated alone: the caller has
  * that lock to itself. To share it costs a store to a line of the caller's own. In an epoch that
- * excludes all others (CTRAN_LOCK_EXCLUSIVE) nothing of this is needed.
+ * excludes all others (CTRAN_LOCK_EXCLUSIVE) a process of one thread needs nothing of this.
  */
 #define CT_FOLDER "rma"
 #include "rma/own.h"
@@ -50,6 +50,14 @@ const struct ct_dtype *ct_rma_scalar_type(unsigned scalar)
     return scalar < CT_SCALAR_COUNT && types[scalar] != NULL ? ct_dtype_get(types[scalar]) : NULL;
 }
 
+/* Whether a type has elements of its i-th member. */
+static bool has_member(const struct ct_dtype_contents *c, size_t i)
+{
+    /* The counts of a structure: how many members, their lengths, their places. */
+    return c->types[i]->size_bytes > 0 &&
+           (c->combiner != CTRAN_COMBINER_STRUCT || c->counts[1 + i] > 0);
+}
+
 const struct ct_dtype *ct_rma_elem(const struct ct_dtype *type)
 {
     struct ct_dtype_contents c;
@@ -59,7 +67,7 @@ const struct ct_dtype *ct_rma_elem(const struct ct_dtype *type)
     }
     ct_dtype_contents(type, &c);
     for (size_t i = 0; i < c.ntypes; i++) {
-        if (c.types[i]->size_bytes == 0) {
+        if (!has_member(&c, i)) {
             continue;
         }
         const struct ct_dtype *of = ct_rma_elem(c.types[i]);
@@ -172,10 +180,10 @@ void ct_rma_swap_alone(size_t size_bytes, void *at, const void *with, const void
 
 /* ---- atomic ---------------------------------------------------------------------------------- */
 
-/* Nobody else updates the memory in an exclusive epoch. */
+/* Nobody else updates the memory in an exclusive epoch, unless this rank has several threads. */
 static bool has_epoch_alone(const struct ct_win_peer *peer)
 {
-    return !peer->unlocked &&
+    return !peer->unlocked && !peer->win->p->threaded &&
            atomic_load_explicit(&peer->hold, memory_order_relaxed) == CT_HOLD_EXCLUSIVE;
 }
 

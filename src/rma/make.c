@@ -5,6 +5,9 @@
  * end of the exchange in which it was found. Called by win.c.
  */
 #define CT_FOLDER "rma"
+#include <inttypes.h>
+#include <limits.h>
+
 #include "mem/mem.h"
 #include "node/node.h"
 #include "pmi/pmi.h"
@@ -20,30 +23,53 @@ static int allgather(struct ct_win *win, const void *own, void *all, size_t byte
     return ct_coll_run(&c);
 }
 
-/* What a rank says of itself, before and after it has allocated and exposed memory. */
-struct fact {
-    int64_t  size_bytes, disp_unit;
-    int32_t  rc;
-    uint32_t hints;
-    uint32_t key_bytes, ctl_key_bytes, export_bytes;
-};
-
-/* The first error of any rank. */
-static int first_error(const struct fact *facts, uint32_t n)
+const char *ct_win_fact_fault(const struct ct_win_fact *fact)
 {
-    for (uint32_t r = 0; r < n; r++) {
+    if (fact->size_bytes < 0) {
+        return "a negative size";
+    }
+    if (fact->disp_unit < 1 || fact->disp_unit > INT_MAX) {
+        return "a displacement unit that is not from 1 to INT_MAX";
+    }
+    if (fact->key_bytes > CT_EP_MAX_RKEY || fact->ctl_key_bytes > CT_EP_MAX_RKEY) {
+        return "a key that is longer than any key";
+    }
+    if (fact->export_bytes != 0 && fact->export_bytes != sizeof(struct ct_mem_export)) {
+        return "a description of a GPU's memory of another length";
+    }
+    return NULL;
+}
+
+/* A rank that says what cannot be true. */
+static int refuse(const struct ct_win *win, uint32_t r, const char *fault)
+{
+    ct_error(&win->p->log,
+             "rank %" PRIu32 " of a window's communicator stated %s: the window is not made; run "
+             "the same version of the library on all ranks",
+             r, fault);
+    return CTRAN_ERR_INTERN;
+}
+
+/* The first error of any rank, or of what it says. */
+static int first_error(const struct ct_win *win, const struct ct_win_fact *facts)
+{
+    for (uint32_t r = 0; r < win->n; r++) {
+        const char *fault = ct_win_fact_fault(&facts[r]);
         if (facts[r].rc != CTRAN_SUCCESS) {
             return facts[r].rc;
+        }
+        if (fault != NULL) {
+            return refuse(win, r, fault);
         }
     }
     return CTRAN_SUCCESS;
 }
 
-static int exchange(struct ct_win *win, int rc, struct fact *own, struct fact *facts)
+static int exchange(struct ct_win *win, int rc, struct ct_win_fact *own, struct ct_win_fact *facts)
 {
     own->rc = rc;
     const int err = allgather(win, own, facts, sizeof *own);
-    return err != CTRAN_SUCCESS ? err : first_error(facts, win->n);
+    return err != CTRAN_SUCCESS ? err : first_error(win, facts);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -65,13 +91,18 @@ void ct_win_put_memory(struct ct_process *p, void *at)
     }
 }
 
-/* The bytes that this rank allocates for data; CTRAN_ERR_SIZE: too many. */
-static int bytes_to_get(const struct ct_win *win, const struct ct_win_plan *plan,
-                        const struct fact *facts, size_t *bytes)
+/* Whether the first rank holds the memory of all. */
+static bool is_of_first(const struct ct_win *win)
 {
-    const bool is_one = plan->flavor == CTRAN_WIN_FLAVOR_SHARED && !ct_win_is_noncontig(win);
-    int64_t    sum = is_one ? 0 : plan->size_bytes;
-    for (uint32_t r = 0; is_one && win->me == 0 && r < win->n; r++) {
+    return win->flavor == CTRAN_WIN_FLAVOR_SHARED && !ct_win_is_noncontig(win);
+}
+
+/* The bytes of data that a rank's region has; CTRAN_ERR_SIZE: too many. */
+static int bytes_of(const struct ct_win *win, const struct ct_win_fact *facts, uint32_t rank,
+                    size_t *bytes)
+{
+    int64_t sum = is_of_first(win) ? 0 : facts[rank].size_bytes;
+    for (uint32_t r = 0; is_of_first(win) && rank == 0 && r < win->n; r++) {
         if (__builtin_add_overflow(sum, facts[r].size_bytes, &sum)) {
             return CTRAN_ERR_SIZE;
         }
@@ -81,7 +112,8 @@ static int bytes_to_get(const struct ct_win *win, const struct ct_win_plan *plan
 }
 
 /* Data, if they are the window's to allocate, and the control block behind them. */
-static int allocate(struct ct_win *win, const struct ct_win_plan *plan, const struct fact *facts)
+static int allocate(struct ct_win *win, const struct ct_win_plan *plan,
+                    const struct ct_win_fact *facts)
 {
     const bool own =
         plan->flavor == CTRAN_WIN_FLAVOR_ALLOCATE || plan->flavor == CTRAN_WIN_FLAVOR_SHARED;
@@ -89,7 +121,7 @@ static int allocate(struct ct_win *win, const struct ct_win_plan *plan, const st
     const bool   on_device =
         plan->flavor == CTRAN_WIN_FLAVOR_ALLOCATE && (win->hints & CT_WIN_DEVICE) != 0;
     size_t bytes = 0;
-    int    rc = own ? bytes_to_get(win, plan, facts, &bytes) : CTRAN_SUCCESS;
+    int    rc = own ? bytes_of(win, facts, win->me, &bytes) : CTRAN_SUCCESS;
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -144,7 +176,7 @@ struct keys {
     struct ct_mem_export device; /* of data, if they are a GPU's */
 };
 
-static int expose_both(struct ct_win *win, struct keys *keys, struct fact *own)
+static int expose_both(struct ct_win *win, struct keys *keys, struct ct_win_fact *own)
 {
     const size_t data = win->base != NULL ? win->data_bytes : 0;
     int          rc = expose(win, win->base, data, &win->region, keys->data, &own->key_bytes);
@@ -157,10 +189,10 @@ static int expose_both(struct ct_win *win, struct keys *keys, struct fact *own)
 }
 
 /* Everybody's keys, one behind the other: *stride bytes a rank. */
-static int gather_keys(struct ct_win *win, const struct keys *keys, const struct fact *facts,
+static int gather_keys(struct ct_win *win, const struct keys *keys, const struct ct_win_fact *facts,
                        char **all, size_t *stride)
 {
-    const struct fact *own = &facts[win->me];
+    const struct ct_win_fact *own = &facts[win->me];
     *stride = 0;
     for (uint32_t r = 0; r < win->n; r++) {
         *stride = ct_max_size(*stride, (size_t)facts[r].key_bytes + facts[r].ctl_key_bytes +
@@ -182,22 +214,33 @@ static int gather_keys(struct ct_win *win, const struct keys *keys, const struct
 
 /* ---- peers ----------------------------------------------------------------------------------- */
 
-/* Opens a key; if only the mapping is of use, without the transport. */
-static int open_key(struct ct_win_peer *peer, const char *bytes, uint32_t len, bool only_mapped,
-                    struct ct_ep_rkey **key, void **at) CT_IN_DOMAIN
+/* A key as it came, and the bytes that it has to open. */
+struct told_key {
+    const char *at;
+    uint32_t    len;
+    uint64_t    least_bytes;
+    bool        only_mapped; /* only the mapping is of use, not the transport */
+};
+
+static int open_key(struct ct_win_peer *peer, const struct told_key *told, struct ct_ep_rkey **key,
+                    void **at) CT_IN_DOMAIN
 {
     *at = NULL;
-    if (len == 0) {
+    if (told->len == 0) {
         return CTRAN_SUCCESS;
     }
-    int rc = ct_ep_rkey_open(peer->ep, bytes, len, key);
+    int rc = ct_ep_rkey_open(peer->ep, told->at, told->len, key);
     if (rc != CTRAN_SUCCESS) {
         *key = NULL;
         /* It was open for all until the owner gave the window up, as after a failure. */
         return rc == CT_REFUSED ? ct_win_lost(peer->win) : rc;
     }
+    if (ct_ep_rkey_len(*key) < told->least_bytes) {
+        return refuse(peer->win, (uint32_t)(peer - peer->win->peers),
+                      "a size that its key does not cover");
+    }
     *at = ct_ep_map(*key);
-    if (only_mapped && *at == NULL) {
+    if (told->only_mapped && *at == NULL) {
         ct_ep_rkey_close(*key);
         *key = NULL;
     }
@@ -205,17 +248,21 @@ static int open_key(struct ct_win_peer *peer, const char *bytes, uint32_t len, b
 }
 
 static int open_peer(struct ct_win *win, uint32_t r, const char *keys,
-                     const struct fact *fact) CT_IN_DOMAIN
+                     const struct ct_win_fact *facts) CT_IN_DOMAIN
 {
-    struct ct_win_peer *peer = &win->peers[r];
-    void               *at = win->base, *ctl = win->ctl;
-    int                 rc = CTRAN_SUCCESS;
-    if (r != win->me || win->kind != NULL) {
-        rc = open_key(peer, keys, fact->key_bytes, false, &peer->key, &at);
+    const struct ct_win_fact *fact = &facts[r];
+    struct ct_win_peer       *peer = &win->peers[r];
+    void                     *at = win->base, *ctl = win->ctl;
+    size_t                    bytes = 0;
+    int                       rc = bytes_of(win, facts, r, &bytes);
+    if (rc == CTRAN_SUCCESS && (r != win->me || win->kind != NULL)) {
+        const struct told_key data = {keys, fact->key_bytes, bytes, false};
+        rc = open_key(peer, &data, &peer->key, &at);
     }
-    if (r != win->me && rc == CTRAN_SUCCESS) {
-        rc =
-            open_key(peer, keys + fact->key_bytes, fact->ctl_key_bytes, true, &peer->ctl_key, &ctl);
+    if (rc == CTRAN_SUCCESS && r != win->me) {
+        const struct told_key of_ctl = {keys + fact->key_bytes, fact->ctl_key_bytes,
+                                        ct_ctl_bytes(win->n), true};
+        rc = open_key(peer, &of_ctl, &peer->ctl_key, &ctl);
     }
     peer->at = at;
     peer->ctl = ctl;
@@ -225,7 +272,7 @@ static int open_peer(struct ct_win *win, uint32_t r, const char *keys,
 }
 
 /* The memory of a window that the first rank holds for all, cut up. */
-static void share_out(struct ct_win *win, const struct fact *facts)
+static void share_out(struct ct_win *win, const struct ct_win_fact *facts)
 {
     char *at = win->peers[0].at;
     for (uint32_t r = 0; r < win->n; r++) {
@@ -235,23 +282,23 @@ static void share_out(struct ct_win *win, const struct fact *facts)
     win->base = win->peers[win->me].at;
 }
 
-static int open_all(struct ct_win *win, const struct fact *facts, const char *keys, size_t stride)
+static int open_all(struct ct_win *win, const struct ct_win_fact *facts, const char *keys,
+                    size_t stride)
 {
     int rc = CTRAN_SUCCESS;
     ct_domain_enter(win->p);
     for (uint32_t r = 0; rc == CTRAN_SUCCESS && r < win->n; r++) {
-        rc = open_peer(win, r, keys + r * stride, &facts[r]);
+        rc = open_peer(win, r, keys + r * stride, facts);
     }
     ct_domain_leave(win->p);
-    if (rc == CTRAN_SUCCESS && win->flavor == CTRAN_WIN_FLAVOR_SHARED &&
-        !ct_win_is_noncontig(win)) {
+    if (rc == CTRAN_SUCCESS && is_of_first(win)) {
         share_out(win, facts);
     }
     return rc;
 }
 
 /* What the transport of each target reaches by a GPU's copy engine is mapped. */
-static void map_devices(struct ct_win *win, const struct fact *facts, const char *keys,
+static void map_devices(struct ct_win *win, const struct ct_win_fact *facts, const char *keys,
                         size_t stride)
 {
     for (uint32_t r = 0; r < win->n; r++) {
@@ -356,31 +403,30 @@ static int agree(struct ct_win *win, int rc)
     return rc;
 }
 
-/* A hint of all ranks, or of none. */
-static void agree_on_streams(struct ct_win *win, const struct fact *facts)
+/* Hints of all ranks, or of none. */
+static void agree_on_hints(struct ct_win *win, const struct ct_win_fact *facts)
 {
+    const uint32_t agreed = CT_WIN_STREAMS | CT_WIN_NONCONTIG | CT_WIN_NO_LOCKS;
     for (uint32_t r = 0; r < win->n; r++) {
-        if ((facts[r].hints & CT_WIN_STREAMS) == 0) {
-            win->hints &= ~(uint32_t)CT_WIN_STREAMS;
-        }
+        win->hints &= facts[r].hints | ~agreed;
     }
 }
 
 int ct_win_exchange(struct ct_win *win, const struct ct_win_plan *plan)
 {
-    struct fact own = {
+    struct ct_win_fact own = {
         .size_bytes = plan->size_bytes, .disp_unit = plan->disp_unit, .hints = win->hints};
-    struct fact *facts = calloc(win->n, sizeof *facts);
-    struct keys *keys = malloc(sizeof *keys);
-    char        *all = NULL;
-    size_t       stride = 0;
-    int          rc = facts != NULL && keys != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
+    struct ct_win_fact *facts = calloc(win->n, sizeof *facts);
+    struct keys        *keys = malloc(sizeof *keys);
+    char               *all = NULL;
+    size_t              stride = 0;
+    int                 rc = facts != NULL && keys != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
     /* Without memory for the facts the rank cannot take part: the others end with its failure. */
     if (rc == CTRAN_SUCCESS) {
         rc = exchange(win, CTRAN_SUCCESS, &own, facts);
     }
     if (rc == CTRAN_SUCCESS) {
-        agree_on_streams(win, facts);
+        agree_on_hints(win, facts);
         rc = allocate(win, plan, facts);
         rc = rc == CTRAN_SUCCESS ? expose_both(win, keys, &own) : rc;
         rc = exchange(win, rc, &own, facts);

@@ -13,6 +13,16 @@ void ct_win_list(struct ct_win *win);
 /* Gives back memory of a window, which may be NULL. */
 void ct_win_put_memory(struct ct_process *p, void *at);
 
+/* What a rank says of itself, before and after it has allocated and exposed memory. */
+struct ct_win_fact {
+    int64_t  size_bytes, disp_unit;
+    int32_t  rc;
+    uint32_t hints;
+    uint32_t key_bytes, ctl_key_bytes, export_bytes;
+};
+/* Why what a rank says cannot be true; NULL: it can. */
+const char *ct_win_fact_fault(const struct ct_win_fact *fact);
+
 static inline bool ct_win_is_noncontig(const struct ct_win *win)
 {
     return (win->hints & CT_WIN_NONCONTIG) != 0;

@@ -8,6 +8,12 @@
 
 /* ---- on mapped memory ------------------------------------------------------------------------ */
 
+/* Where the first byte of the target's data lies here: its datatype may begin elsewhere. */
+static inline char *first_byte(const struct ct_rma_args *a)
+{
+    return a->peer->at + a->at + a->target_type->true_lb_bytes;
+}
+
 static struct ct_area target_area(const struct ct_rma_args *a, char *base)
 {
     return ct_dtype_area(a->target_type, base + a->at, a->target_count);
@@ -105,7 +111,7 @@ static int one_now(const struct ct_rma_args *a)
     if (!ct_rma_update_of(a->op, a->elem, &u)) {
         return CTRAN_ERR_OP;
     }
-    ct_rma_update_atomic(&u, a->peer, a->peer->at + a->at, a->origin.base, a->result.base, 1);
+    ct_rma_update_atomic(&u, a->peer, first_byte(a), a->origin.base, a->result.base, 1);
     return CTRAN_SUCCESS;
 }
 
@@ -114,8 +120,8 @@ static int swap_now(const struct ct_rma_args *a)
     char       old[sizeof(uint64_t)];
     const bool straight = a->result.pieces == NULL;
     size_t     pos = 0;
-    ct_rma_swap_atomic(a->peer, a->elem->size_bytes, a->peer->at + a->at, a->origin.base,
-                       a->compare, straight ? a->result.base : old);
+    ct_rma_swap_atomic(a->peer, a->elem->size_bytes, first_byte(a), a->origin.base, a->compare,
+                       straight ? a->result.base : old);
     return straight || ct_area_scatter_all(&a->result, &pos, old, a->elem->size_bytes)
                ? CTRAN_SUCCESS
                : CTRAN_ERR_BUFFER;
@@ -196,12 +202,12 @@ static int given_up(const struct ct_win *win, int status) CT_IN_DOMAIN
     return over != CTRAN_SUCCESS ? over : status;
 }
 
-void ct_rma_op_end(struct ct_rma_op *op, int status)
+/* Completes the request, tells the peer, and wakes waiting threads. */
+static void finish(struct ct_rma_op *op, int status) CT_IN_DOMAIN
 {
     struct ct_win_peer    *peer = op->args.peer;
     struct ct_win         *win = op->win;
     struct ct_rma_request *request = op->request;
-    status = ct_rma_error(given_up(win, status));
     if (status == CTRAN_SUCCESS && op->args.signals) {
         status = ct_rma_msg_word(peer, CT_RMA_MSG_SIGNAL, 0);
     }
@@ -218,6 +224,33 @@ void ct_rma_op_end(struct ct_rma_op *op, int status)
         ct_request_complete(request->p, &request->base);
     }
     ct_win_changed(win);
+}
+
+/* Signals leave in the order of their calls: one that is over waits for those before it, which may
+ * take another way. */
+static void finish_signallers(struct ct_win_peer *peer) CT_IN_DOMAIN
+{
+    struct ct_rma_op *op;
+    while (!ct_list_empty(&peer->signallers) &&
+           (op = CT_LIST_ENTRY(peer->signallers.next, struct ct_rma_op, turn))->over) {
+        ct_list_remove(&op->turn);
+        finish(op, op->status);
+    }
+}
+
+void ct_rma_op_end(struct ct_rma_op *op, int status)
+{
+    struct ct_win_peer *peer = op->args.peer;
+    status = ct_rma_error(given_up(op->win, status));
+    if (!op->args.signals) {
+        finish(op, status);
+        return;
+    }
+    op->status = status;
+    op->over = true;
+    ct_rma_op_sent(op);
+    ct_win_changed(op->win);
+    finish_signallers(peer);
 }
 
 static void parts_done(struct ct_net_comp *comp) CT_IN_DOMAIN
@@ -315,6 +348,7 @@ static struct ct_rma_op *op_new(struct ct_win *win, const struct ct_rma_args *ar
     op->args = *args;
     op->win = win;
     ct_list_init(&op->node);
+    ct_list_init(&op->turn);
     op->target = ct_dtype_area(args->target_type, (void *)(uintptr_t)args->at, args->target_count);
     describe_as_update(op);
     if (args->asks) {
@@ -338,6 +372,9 @@ static int start_op(struct ct_rma_op *op) CT_IN_DOMAIN
     atomic_fetch_add_explicit(&peer->pending, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&peer->unsent, 1, memory_order_relaxed);
     op->counted = true;
+    if (op->args.signals) {
+        ct_list_append(&peer->signallers, &op->turn);
+    }
     if (peer->failed || ct_win_is_revoked(op->win)) {
         ct_rma_op_end(op, ct_win_lost(op->win));
     } else if (!by_transport) {

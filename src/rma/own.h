@@ -183,6 +183,8 @@ struct ct_rma_op {
     uint32_t               unanswered;
     bool                   sent;
     bool                   counted; /* in peer->unsent */
+    struct ct_list         turn;    /* with a signal: in peer->signallers */
+    bool                   over;    /* likewise: it waits for its turn to signal */
     int                    status;
     struct ct_net_comp     comp; /* by the transport */
     struct ct_ep_rma      *parts;

@@ -94,8 +94,9 @@ struct ct_win_peer {
     struct ct_mem_import *import;     /* of `device`; NULL: it is this rank's own, or none */
 
     /* The rest is in the domain. Of this rank as the origin: */
-    struct ct_list ops;  /* struct ct_rma_op, not wholly sent: msg.c */
-    struct ct_list sent; /* struct ct_rma_msg, that wait for an answer */
+    struct ct_list ops;        /* struct ct_rma_op, not wholly sent: msg.c */
+    struct ct_list sent;       /* struct ct_rma_msg, that wait for an answer */
+    struct ct_list signallers; /* struct ct_rma_op with a signal, in the order of their calls */
     uint32_t       nsent;
     uint64_t       seq;     /* of the last message */
     bool           asked;   /* for its lock, by a message */

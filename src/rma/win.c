@@ -18,6 +18,7 @@ static bool make_peers(struct ct_win *win)
         peer->ep = ct_comm_ep(win->comm, r);
         ct_list_init(&peer->ops);
         ct_list_init(&peer->sent);
+        ct_list_init(&peer->signallers);
         ct_list_init(&peer->line);
         if (peer->ep == NULL) {
             return false;

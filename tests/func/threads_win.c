@@ -2,7 +2,7 @@
 /* Of threads: windows, one of all threads and one of each. */
 #include "threads.h"
 
-enum { LONGS = 64, TIMES = 60 };
+enum { LONGS = 64, TIMES = 60, COUNTS = 20000 };
 
 struct shared {
     ctran_win_t win;
@@ -61,10 +61,56 @@ static void share(bool created)
     OK(ctran_win_free(&s.win));
 }
 
+struct counter {
+    ctran_win_t  win;
+    _Atomic long swaps; /* that have found what they compare with */
+};
+
+/* All count in two numbers of rank 0, which no other rank touches meanwhile. */
+static void count(struct member *m)
+{
+    struct counter *c = m->arg;
+    const long      one = 1;
+    long            old = -1, last = 0, seen = -1;
+    team_meet();
+    for (int i = 0; i < COUNTS; i++) {
+        const long now = last + 1;
+        OK(ctran_fetch_and_op(&one, &old, CTRAN_LONG, 0, 0, CTRAN_SUM, c->win));
+        OK(ctran_compare_and_swap(&now, &last, &seen, CTRAN_LONG, 0, 1, c->win));
+        OK(ctran_win_flush(0, c->win));
+        if (seen == last) {
+            atomic_fetch_add(&c->swaps, 1);
+        }
+        last = seen == last ? now : seen;
+    }
+}
+
+/* An exclusive epoch keeps other ranks out, but not other threads of its own rank. */
+static void count_exclusively(void)
+{
+    struct counter c = {.swaps = 0};
+    long          *base, swaps, all;
+    OK(ctran_win_allocate(2 * sizeof *base, sizeof *base, CTRAN_INFO_NULL, CTRAN_COMM_WORLD, &base,
+                          &c.win));
+    memset(base, 0, 2 * sizeof *base);
+    OK(ctran_barrier(CTRAN_COMM_WORLD));
+    OK(ctran_win_lock(CTRAN_LOCK_EXCLUSIVE, 0, 0, c.win));
+    team_run(count, &c);
+    OK(ctran_win_unlock(0, c.win));
+    swaps = atomic_load(&c.swaps);
+    OK(ctran_allreduce(&swaps, &all, 1, CTRAN_LONG, CTRAN_SUM, CTRAN_COMM_WORLD));
+    if (check_rank == 0) {
+        EXPECT_EQ((long)COUNTS * MEMBERS * check_size, base[0]);
+        EXPECT_EQ(all, base[1]);
+    }
+    OK(ctran_win_free(&c.win));
+}
+
 void run_shared_window(void)
 {
     share(false);
     share(true);
+    count_exclusively();
 }
 
 /* Made, used in epochs of several kinds and freed, by all threads at once. */

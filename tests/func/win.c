@@ -331,6 +331,34 @@ static void shared(void)
     }
 }
 
+/* A hint of one rank alone is none: where each rank's memory lies is agreed. */
+static void shared_by_some(void)
+{
+    ctran_info_t info;
+    ctran_win_t  win;
+    long        *base, *theirs;
+    ctran_aint_t size, unit;
+    const int    next = (check_rank + 1) % check_size;
+    if (!win_is_shared()) {
+        return;
+    }
+    OK(ctran_info_create(&info));
+    if (check_rank == 0) {
+        OK(ctran_info_set(info, "alloc_shared_noncontig", "true"));
+        OK(ctran_info_set(info, "no_locks", "true"));
+    }
+    OK(ctran_win_allocate_shared(4096, sizeof *base, info, CTRAN_COMM_WORLD, &base, &win));
+    OK(ctran_info_free(&info));
+    expect_hint(win, "alloc_shared_noncontig", check_size == 1 ? "true" : "false");
+    expect_hint(win, "no_locks", check_size == 1 ? "true" : "false");
+    base[0] = 100 + check_rank;
+    OK(ctran_win_fence(0, win));
+    OK(ctran_win_shared_query(win, next, &size, &unit, &theirs));
+    EXPECT_EQ(100 + next, theirs[0]);
+    OK(ctran_win_fence(0, win));
+    OK(ctran_win_free(&win));
+}
+
 /* Ranks without memory, and the first that has any. */
 static void shared_empty(void)
 {
@@ -447,6 +475,39 @@ static void signals(void)
     OK(ctran_win_free(&win));
 }
 
+/* A long put with gaps, whose signal comes before that of a short one behind it. */
+static void signals_in_order(void)
+{
+    enum { ROUNDS = 10, LONGS = 20000 };
+    ctran_win_t      win;
+    ctran_datatype_t gaps;
+    long            *base = win_new(CTRAN_COMM_WORLD, 2 * LONGS + 1, &win);
+    long            *mine = calloc(LONGS, sizeof *mine);
+    const int        next = (check_rank + 1) % check_size,
+              last = (check_rank + check_size - 1) % check_size;
+    EXPECT(mine != NULL);
+    OK(ctran_type_vector(LONGS, 1, 2, CTRAN_LONG, &gaps));
+    OK(ctran_type_commit(&gaps));
+    OK(ctran_win_lock_all(CTRAN_MODE_NOCHECK, win));
+    for (int i = 1; i <= ROUNDS; i++) {
+        for (int k = 0; k < LONGS; k++) {
+            mine[k] = i;
+        }
+        OK(ctran_put_signal(mine, LONGS, CTRAN_LONG, next, 0, 1, gaps, win));
+        OK(ctran_put_signal(mine, 1, CTRAN_LONG, next, 2 * LONGS, 1, CTRAN_LONG, win));
+        OK(ctran_wait_signal(last, 2 * i - 1, win));
+        EXPECT_EQ(i, ((volatile long *)base)[2 * LONGS - 2]);
+        OK(ctran_wait_signal(last, 2 * i, win));
+        EXPECT_EQ(i, ((volatile long *)base)[2 * LONGS]);
+        OK(ctran_win_flush(next, win));
+        OK(ctran_barrier(CTRAN_COMM_WORLD));
+    }
+    OK(ctran_win_unlock_all(win));
+    OK(ctran_type_free(&gaps));
+    OK(ctran_win_free(&win));
+    free(mine);
+}
+
 /* ---- windows that are gone ------------------------------------------------------------------- */
 
 /* A window at the address of one that was freed is another one. */
@@ -487,9 +548,11 @@ int main(int argc, char **argv)
         {"groups", groups},
         {"many", many},
         {"shared", shared},
+        {"shared_by_some", shared_by_some},
         {"shared_empty", shared_empty},
         {"dynamic", dynamic},
         {"signals", signals},
+        {"signals_in_order", signals_in_order},
         {"again", again},
         {"wrong_epochs", win_wrong_epochs},
         {"fences", win_fences},
@@ -503,6 +566,8 @@ int main(int argc, char **argv)
         {"units", win_units},
         {"counters", win_counters},
         {"misaligned", win_misaligned},
+        {"placed", win_placed},
+        {"empty_members", win_empty_members},
         {"flush_local", win_flush_local},
     };
     check_start(argc, argv);

@@ -26,6 +26,8 @@ void win_requests(void);
 void win_units(void);
 void win_counters(void);
 void win_misaligned(void);
+void win_placed(void);
+void win_empty_members(void);
 void win_flush_local(void);
 
 #endif

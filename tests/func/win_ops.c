@@ -269,6 +269,60 @@ void win_misaligned(void)
     OK(ctran_win_free(&win));
 }
 
+/* One element which its datatype places off the displacement: behind it, or in front of it. Nothing
+ * else changes, not even behind the window's memory: it can be locked again. */
+void win_placed(void)
+{
+    enum { INTS = 16 };
+    static const ctran_count_t off[] = {8, -8}, disp[] = {0, INTS * sizeof(int)};
+    const ctran_count_t        one = 1;
+    const int                  next = (check_rank + 1) % check_size;
+    ctran_win_t                win;
+    int                       *b;
+    OK(ctran_win_allocate(INTS * sizeof *b, 1, CTRAN_INFO_NULL, CTRAN_COMM_WORLD, &b, &win));
+    for (int i = 0; i < INTS; i++) {
+        b[i] = 100 * i;
+    }
+    OK(ctran_barrier(CTRAN_COMM_WORLD));
+    for (size_t i = 0; i < LEN(off); i++) {
+        const int        add = 7, want = (int)(disp[i] + off[i]) / (int)sizeof(int) * 100;
+        int              old = -1;
+        ctran_datatype_t type;
+        OK(ctran_type_create_hindexed(1, &one, &off[i], CTRAN_INT, &type));
+        OK(ctran_type_commit(&type));
+        OK(ctran_win_lock(CTRAN_LOCK_EXCLUSIVE, next, 0, win));
+        OK(ctran_get_accumulate(&add, 1, CTRAN_INT, &old, 1, CTRAN_INT, next, disp[i], 1, type,
+                                CTRAN_SUM, win));
+        OK(ctran_win_unlock(next, win));
+        EXPECT_EQ(want, old);
+        OK(ctran_type_free(&type));
+    }
+    OK(ctran_barrier(CTRAN_COMM_WORLD));
+    for (int i = 0; i < INTS; i++) {
+        EXPECT_EQ(100 * i + (i == 2 || i == INTS - 2 ? 7 : 0), b[i]);
+    }
+    OK(ctran_win_free(&win));
+}
+
+/* Members without elements do not count for what a type is made of. */
+void win_empty_members(void)
+{
+    const ctran_count_t lengths[] = {0, 1}, places[] = {0, 8};
+    ctran_datatype_t    members[] = {CTRAN_INT, CTRAN_DOUBLE}, type;
+    const int           next = (check_rank + 1) % check_size;
+    const double        add = 2.5;
+    ctran_win_t         win;
+    double             *b = (double *)win_new(CTRAN_COMM_WORLD, 4, &win);
+    OK(ctran_type_create_struct(2, lengths, places, members, &type));
+    OK(ctran_type_commit(&type));
+    OK(ctran_win_fence(0, win));
+    OK(ctran_accumulate(&add, 1, CTRAN_DOUBLE, next, 1, 1, type, CTRAN_SUM, win));
+    OK(ctran_win_fence(0, win));
+    EXPECT(b[1] == 0 && b[2] == add);
+    OK(ctran_type_free(&type));
+    OK(ctran_win_free(&win));
+}
+
 /* A word that ranks 0 and 1 share without the library. */
 static _Atomic int *share_word(void)
 {

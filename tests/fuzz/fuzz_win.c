@@ -119,6 +119,7 @@ static void open_window(bool is_dynamic)
         peer->size_bytes = WIN_BYTES;
         ct_list_init(&peer->ops);
         ct_list_init(&peer->sent);
+        ct_list_init(&peer->signallers);
         ct_list_init(&peer->line);
     }
     ct_win_list(win);

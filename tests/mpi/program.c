@@ -341,6 +341,45 @@ static void fortran_types(void)
     EXPECT_EQ(32, bytes);
 }
 
+/* Windows update elements of such types like those of the predefined ones. */
+static void fortran_updates(void)
+{
+    MPI_Datatype real, integer;
+    MPI_Win      win;
+    float       *base;
+    const float  add = 2.5F;
+    const int    zero = 0, now = 7;
+    int          seen = -1;
+    float        was = -1;
+    MPI_Type_create_f90_real(6, 30, &real);
+    MPI_Type_create_f90_integer(9, &integer);
+    MPI_Win_allocate(2 * sizeof *base, sizeof *base, MPI_INFO_NULL, MPI_COMM_SELF, &base, &win);
+    base[0] = 1;
+    base[1] = 0;
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+    EXPECT_EQ(MPI_SUCCESS, MPI_Fetch_and_op(&add, &was, real, 0, 0, MPI_SUM, win));
+    EXPECT_EQ(MPI_SUCCESS, MPI_Compare_and_swap(&now, &zero, &seen, integer, 0, 1, win));
+    MPI_Win_unlock(0, win);
+    EXPECT_EQ(1, was);
+    EXPECT_EQ(7, 2 * base[0]);
+    EXPECT_EQ(0, seen);
+    memcpy(&seen, &base[1], sizeof seen);
+    EXPECT_EQ(7, seen);
+    MPI_Win_free(&win);
+}
+
+static void envelope_of_nothing(void)
+{
+    int n;
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    EXPECT_EQ(MPI_ERR_ARG, MPI_Type_get_envelope(MPI_INT, NULL, &n, &n, &n));
+    EXPECT_EQ(MPI_ERR_ARG, MPI_Type_get_envelope(MPI_INT, &n, NULL, &n, &n));
+    EXPECT_EQ(MPI_ERR_ARG, MPI_Type_get_envelope(MPI_INT, &n, &n, NULL, &n));
+    EXPECT_EQ(MPI_ERR_ARG, MPI_Type_get_envelope(MPI_INT, &n, &n, &n, NULL));
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+}
+
 /* ---- what is not there, and the tool interface ----------------------------------------------- */
 
 static void refused(void)
@@ -399,6 +438,8 @@ int main(int argc, char **argv)
     integers();
     statuses();
     fortran_types();
+    fortran_updates();
+    envelope_of_nothing();
     tools();
     refused();
     MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

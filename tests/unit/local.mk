@@ -76,7 +76,8 @@ unit_tests = \
 	tests/unit/test_tokens \
 	tests/unit/test_trace \
 	tests/unit/test_types \
-	tests/unit/test_wait
+	tests/unit/test_wait \
+	tests/unit/test_win_facts
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 unit_cflags = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
@@ -298,6 +299,9 @@ tests_unit_test_types_LDADD = $(unit_ldadd)
 tests_unit_test_wait_SOURCES = tests/unit/test_wait.c tests/unit/unit.h
 tests_unit_test_wait_CFLAGS = $(unit_cflags)
 tests_unit_test_wait_LDADD = $(unit_ldadd)
+tests_unit_test_win_facts_SOURCES = tests/unit/test_win_facts.c tests/unit/unit.h
+tests_unit_test_win_facts_CFLAGS = $(unit_cflags)
+tests_unit_test_win_facts_LDADD = $(unit_ldadd)
 check_LTLIBRARIES += libranks.la
 libranks_la_SOURCES = tests/unit/ranks.c
 libranks_la_CFLAGS = $(unit_cflags)
