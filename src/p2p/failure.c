@@ -208,7 +208,7 @@ void ct_p2p_purge(struct ct_process *p)
         u->ep->flow.held--;
         ct_flow_matched(u->ep, u->rendezvous ? 0 : u->len_bytes);
         if (u->rendezvous && u->ep->state != CT_EP_FAILED) {
-            ct_rndv_let_go(u->ep, u->sender_id);
+            ct_rndv_drop(u->ep, u->sender_id);
         }
         ct_match_discard(&s->match, u);
     }

@@ -456,7 +456,7 @@ static bool drops(struct ct_ep *from, const struct ct_p2p_key *key, const struct
     }
     ct_flow_matched(from, rts != NULL ? 0 : data_len);
     if (rts != NULL) {
-        ct_rndv_let_go(from, rts->sender_id);
+        ct_rndv_drop(from, rts->sender_id);
     }
     return true;
 }

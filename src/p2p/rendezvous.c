@@ -341,7 +341,9 @@ static void on_fin(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
     }
     struct ct_p2p_req *req = ct_rndv_find(from, wire.sender_id);
     if (req != NULL && (req->state == CT_P2P_RENDEZVOUS || req->state == CT_P2P_WITHDRAWING)) {
-        ct_p2p_complete(req, req->state == CT_P2P_WITHDRAWING ? req->give_up : CTRAN_SUCCESS);
+        ct_p2p_complete(req, req->state == CT_P2P_WITHDRAWING ? req->give_up
+                             : wire.is_dropped != 0           ? CTRAN_ERR_REVOKED
+                                                              : CTRAN_SUCCESS);
     }
 }
 

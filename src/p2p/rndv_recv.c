@@ -28,14 +28,20 @@ static void fin_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
 /* All bytes are here. */
 static void send_fin(struct ct_p2p_req *req, uint64_t sender_id) CT_IN_DOMAIN
 {
-    struct ct_wire_fin wire = {sender_id};
+    struct ct_wire_fin wire = {.sender_id = sender_id};
     req->base.len_bytes = req->want_bytes;
     ct_p2p_post_op(req, req->p->p2p->ids.fin, &wire, sizeof wire, fin_taken);
 }
 
 void ct_rndv_let_go(struct ct_ep *to, uint64_t sender_id)
 {
-    ct_p2p_answer(to, to->p->p2p->ids.fin, &(struct ct_wire_fin){sender_id},
+    ct_p2p_answer(to, to->p->p2p->ids.fin, &(struct ct_wire_fin){.sender_id = sender_id},
+                  sizeof(struct ct_wire_fin));
+}
+
+void ct_rndv_drop(struct ct_ep *to, uint64_t sender_id)
+{
+    ct_p2p_answer(to, to->p->p2p->ids.fin, &(struct ct_wire_fin){sender_id, true},
                   sizeof(struct ct_wire_fin));
 }
 

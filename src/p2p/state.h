@@ -67,8 +67,8 @@ struct ct_wire_cts {
 struct ct_wire_data { /* the payload is the piece at `offset` */
     uint64_t receiver_id, offset;
 };
-struct ct_wire_fin { /* "I have it" */
-    uint64_t sender_id;
+struct ct_wire_fin { /* "I have it", or "nobody here receives it any more" */
+    uint64_t sender_id, is_dropped;
 };
 struct ct_wire_nak { /* "there is no such send any more", and what ended it */
     uint64_t receiver_id;
@@ -161,8 +161,10 @@ void ct_rndv_enter(struct ct_p2p_req *req) CT_IN_DOMAIN;
 /* The operation `id` with this peer; NULL: there is none (any more), or the own message about it
  * has yet to go out, so that the peer's can only be false. */
 struct ct_p2p_req *ct_rndv_find(struct ct_ep *from, uint64_t id) CT_IN_DOMAIN;
-/* The peer has the message with that number, or wants it no more. */
+/* Tells the peer that its message with that number is here, or that the peer need not keep it; or
+ * that it was dropped, since its context is closed here: then the send ends as revoked. */
 void ct_rndv_let_go(struct ct_ep *to, uint64_t sender_id) CT_IN_DOMAIN;
+void ct_rndv_drop(struct ct_ep *to, uint64_t sender_id) CT_IN_DOMAIN;
 void ct_rndv_refuse(struct ct_ep *to, uint64_t receiver_id, int error) CT_IN_DOMAIN;
 /* As ct_p2p_post_op, for RTS and CTS, with the key of a region behind the header, if there is
  * one. */

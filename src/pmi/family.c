@@ -30,7 +30,7 @@ static void process_key(char *key, uint32_t id)
 
 /* A value for all jobs of the family, until the process ends. A key that is there already:
  * PMIX_ERR_DUPLICATE_KEY. */
-static pmix_status_t publish(const char *key, const pmix_value_t *value)
+static pmix_status_t publish_value(const char *key, const pmix_value_t *value)
 {
     pmix_info_t        info[3];
     pmix_data_range_t  range = PMIX_RANGE_SESSION;
@@ -59,7 +59,7 @@ int ct_family_show(struct ct_job *job, const void *record, size_t len_bytes)
                            .data.bo = {.bytes = (char *)record, .size = len_bytes}};
     pmix_status_t rc;
     process_key(key, ct_job_me(job));
-    rc = publish(key, &value);
+    rc = publish_value(key, &value);
     if (rc == PMIX_SUCCESS) {
         return CTRAN_SUCCESS;
     }
@@ -100,7 +100,7 @@ int ct_family_publish(const char *name, const char *text)
     if (!service_key(key, name)) {
         return CTRAN_ERR_ARG;
     }
-    pmix_status_t rc = publish(key, &value);
+    pmix_status_t rc = publish_value(key, &value);
     return rc == PMIX_SUCCESS             ? CTRAN_SUCCESS
            : rc == PMIX_ERR_DUPLICATE_KEY ? CTRAN_ERR_SERVICE
                                           : CTRAN_ERR_SYSTEM;
@@ -178,7 +178,7 @@ static pmix_status_t fill_app(pmix_app_t *app, const struct ct_family_program *p
     return rc == PMIX_SUCCESS && !full ? PMIX_ERR_NOMEM : rc;
 }
 
-static const char *reason(pmix_status_t rc)
+static const char *reason_of(pmix_status_t rc)
 {
     switch (rc) {
     case PMIX_ERR_JOB_EXE_NOT_FOUND:
@@ -270,7 +270,7 @@ int ct_family_spawn(struct ct_job *job, const struct ct_family_program *programs
         return CTRAN_SUCCESS;
     }
     free(*watch);
-    *why = reason(rc);
+    *why = reason_of(rc);
     return CTRAN_ERR_SPAWN;
 }
 const char *ct_family_told_port(const struct ct_job *job)

@@ -18,7 +18,7 @@ AGENT = f"{DIR.name}/agent"
 JOB = r"ctranrun: job \w+: "
 
 
-def frame(kind, payload, version=10):
+def frame(kind, payload, version=11):
     return struct.pack("<4I", 0x52544331, version, kind, len(payload)) + payload + b"\n"
 
 
@@ -229,7 +229,7 @@ for host, words in (
         ("old", r"host old: ctrand there has version 0\.0\.7, ctranrun here has version \d"
          r"[^\n]*\n"),
         ("ancient", "host ancient: [^\n]*the sender speaks version 1 [^\n]*, and this process "
-         "version 10[^\n]*\n"),
+         "version 11[^\n]*\n"),
         ("chatty", "host chatty: the stream from there is not that of a ctrand "
          "[^\n]*\"Welcome to this host![^\n]*start-up file[^\n]*\n")):
     for spec in (f"{host},a", hosts(6, also=[host, "z"])):

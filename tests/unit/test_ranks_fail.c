@@ -438,7 +438,8 @@ static void false_answers(struct rank *r, void *arg)
     (void)arg;
     for (uint64_t id = 0; r->me == 1 && id < 5; id++) {
         send_raw(r, 0, ids->cts, &(struct ct_wire_cts){id, id, 7, 0}, sizeof(struct ct_wire_cts));
-        send_raw(r, 0, ids->fin, &(struct ct_wire_fin){id}, sizeof(struct ct_wire_fin));
+        send_raw(r, 0, ids->fin, &(struct ct_wire_fin){.sender_id = id},
+                 sizeof(struct ct_wire_fin));
         send_raw(r, 0, ids->nak, &(struct ct_wire_nak){id, (int64_t)id - 2},
                  sizeof(struct ct_wire_nak));
         send_raw(r, 0, ids->data, &(struct ct_wire_data){id, 0}, sizeof(struct ct_wire_data));
