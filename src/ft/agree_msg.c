@@ -76,7 +76,7 @@ static size_t body_bytes(uint32_t n)
 }
 
 static void send_to(struct ct_ft_op *op, uint32_t member, uint8_t id, uint32_t phase,
-                    const void *body)
+                    const void *body) CT_IN_DOMAIN
 {
     const struct ct_ft_hdr hdr = {op->key, op->ballot, phase, op->n};
     struct ct_ep          *ep = ct_ep_get(op->comm->p, ct_ft_id_of(op->comm, member));
@@ -147,7 +147,8 @@ bool ct_ft_unpack(struct ct_ep *from, const void *hdr, size_t hdr_len, void *wir
 /* ---- arriving -------------------------------------------------------------------------------- */
 
 /* Reads a header; false: the peer has failed by sending nonsense. */
-static bool unpack(struct ct_ep *from, const void *bytes, size_t hdr_len, struct ct_ft_hdr *hdr)
+static bool unpack(struct ct_ep *from, const void *bytes, size_t hdr_len,
+                   struct ct_ft_hdr *hdr) CT_IN_DOMAIN
 {
     if (!ct_ft_unpack(from, bytes, hdr_len, hdr, sizeof *hdr)) {
         return false;
@@ -162,7 +163,7 @@ static bool unpack(struct ct_ep *from, const void *bytes, size_t hdr_len, struct
 
 /* Whether a message has the body that it must have, for an agreement of so many members. */
 static bool fits(struct ct_ep *from, const struct ct_ft_hdr *hdr, uint32_t n, size_t len_bytes,
-                 bool has_body)
+                 bool has_body) CT_IN_DOMAIN
 {
     const bool fits = hdr->n == n && len_bytes == (has_body ? body_bytes(n) : 0);
     if (!fits) {

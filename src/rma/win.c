@@ -154,6 +154,18 @@ static void tell_survivors(struct ct_win *win)
     ct_domain_leave(win->p);
 }
 
+/* The window could not be made here. For others it may be made, and they will wait for this rank's
+ * end. */
+static void tell_if_listed(struct ct_win *win)
+{
+    ct_domain_enter(win->p);
+    const bool is_listed = win->listed;
+    ct_domain_leave(win->p);
+    if (is_listed) {
+        tell_survivors(win);
+    }
+}
+
 /* In place of a barrier, if a rank has failed: those that live tell each other. A rank for which
  * the barrier was over has no window any more, and says so when it is asked. */
 static void meet_survivors(struct ct_win *win)
@@ -179,9 +191,7 @@ int ct_win_make(struct ct_comm *comm, const struct ct_win_plan *plan, struct ct_
     (void)ct_group_index(own->group); /* without it look-ups are slower */
     rc = make_peers(win) ? ct_win_exchange(win, plan) : CTRAN_ERR_NO_MEM;
     if (rc != CTRAN_SUCCESS) {
-        if (win->listed) { /* for others it may be made, and they will wait for this rank's end */
-            tell_survivors(win);
-        }
+        tell_if_listed(win);
         destroy(win);
         return rc;
     }

@@ -92,7 +92,7 @@ static struct ct_link *guest(struct ct_oob_node *n)
     link->stranger = true;
     n->nstrangers++;
     ct_list_append(&n->strangers, &link->node);
-    on_ready(&link->conn);
+    oob_node_on_ready(&link->conn);
     return link;
 }
 
@@ -144,14 +144,14 @@ static void frame(struct ct_oob_node *n, struct ct_link **link, struct fuzz *f)
 {
     struct ct_frame h = header(n, *link, f);
     uint8_t        *body = calloc(1, h.len + 1);
-    uint8_t        *place = h.len > 0 ? on_place(&(*link)->conn, &h) : NULL;
+    uint8_t        *place = h.len > 0 ? oob_node_on_place(&(*link)->conn, &h) : NULL;
     FUZZ_CHECK(body != NULL);
     if (place != NULL) {
         memset(place, 1, h.len);
     }
-    int rc = on_message(&(*link)->conn, &h, place != NULL ? place : body);
+    int rc = oob_node_on_message(&(*link)->conn, &h, place != NULL ? place : body);
     if (rc != CTRAN_SUCCESS) {
-        on_closed(&(*link)->conn, rc, "makes no sense");
+        oob_node_on_closed(&(*link)->conn, rc, "makes no sense");
         *link = NULL;
     }
     free(body);
@@ -182,10 +182,10 @@ static void play(struct ct_oob_node *n, struct fuzz *f)
         } else if (what < 20) {
             frame(n, link, f);
         } else if (what < 25) {
-            on_closed(&(*link)->conn, CTRAN_ERR_SYSTEM, "has gone");
+            oob_node_on_closed(&(*link)->conn, CTRAN_ERR_SYSTEM, "has gone");
             *link = NULL;
         } else if (what < 28) {
-            on_drained(&(*link)->conn);
+            oob_node_on_drained(&(*link)->conn);
         } else {
             store_answers(f);
         }

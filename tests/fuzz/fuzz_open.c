@@ -301,7 +301,7 @@ static void send_one(uint32_t id)
  * and keeps quiet itself. */
 static void forget(uint32_t id)
 {
-    if (find(w.t, id) != NULL) {
+    if (tcp_find(w.t, id) != NULL) {
         w.ended[id] = 1;
         tcp_forget(&w.t->net, id);
     }
@@ -318,7 +318,7 @@ static void pass_time(void)
         struct ct_list *node = ct_list_pop(&w.t->timed);
         ct_tcp_conn_expire(CT_LIST_ENTRY(node, struct ct_tcp_conn, node));
     }
-    flush(w.t);
+    net_tcp_flush(w.t);
     w.t->in_progress = false;
 }
 
@@ -397,7 +397,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     env.lookup = on_lookup;
     env.key = on_key;
     FUZZ_CHECK(tcp_open(&env, &net) == CTRAN_SUCCESS); /* of size 1: without sockets */
-    w.t = tcp_of(net);
+    w.t = net_tcp_of(net);
     w.t->env.size = RANKS;
     w.t->unusable = NULL;
     w.t->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -421,6 +421,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (unsigned i = 0; i < FARS; i++) {
         peer_close(&w.fars[i]);
     }
-    release(w.t);
+    tcp_release(w.t);
     return 0;
 }

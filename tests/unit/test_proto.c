@@ -73,7 +73,7 @@ static size_t frame(uint8_t *out, uint32_t magic, uint32_t version, uint32_t typ
 
 static void test_frames(void **state)
 {
-    enum { MAGIC = 0x52544331, VERSION = 10 };
+    enum { MAGIC = 0x52544331, VERSION = 11 };
     uint8_t    bytes[512];
     struct end e;
     (void)state;
@@ -87,7 +87,7 @@ static void test_frames(void **state)
     }
     feed(bytes, frame(bytes, MAGIC, 1, CT_MSG_START, 0), 512, &e);
     unit_contains(e.why,
-                  "speaks version 1 of the launcher's protocol, and this process version 10");
+                  "speaks version 1 of the launcher's protocol, and this process version 11");
     feed(bytes, frame(bytes, MAGIC + 1, VERSION, CT_MSG_START, 0), 512, &e);
     unit_contains(e.why, "no message");
     feed(bytes, frame(bytes, MAGIC, VERSION, CT_MSG_TYPES, 0), 512, &e);
