@@ -96,7 +96,10 @@ int ctran_comm_is_revoked(ctran_comm_t handle, int *flag)
 /* Waits for what has no handle, and ends it. */
 static int finish(const char *call, struct ct_comm *comm, struct ct_request *request)
 {
-    const int rc = ct_api_wait(call, comm, CT_BLOCKED_NONE, CT_BLOCKED_NONE, request);
+    struct ct_api_meeting m;
+    ct_api_meet(&m, call, comm);
+    const int rc = ct_p2p_wait(comm->p, request);
+    ct_api_met(&m, rc);
     request->release(comm->p, request);
     return rc;
 }
