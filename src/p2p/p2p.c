@@ -303,7 +303,9 @@ static inline void bind(struct ct_p2p_req *req, struct ct_ep *ep, const struct c
         ct_request_set_done(&req->base, false);
     }
     req->state = CT_P2P_MATCHED;
-    req->ep = ep;
+    if (req->ep != ep) { /* the peer that the request names is read without the domain */
+        req->ep = ep;
+    }
     hear(ep, len_bytes);
     req->base.source = key->src;
     req->base.tag = key->tag;

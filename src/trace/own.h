@@ -24,6 +24,7 @@ struct ct_tracer {
         _Atomic uint32_t      index;
     } seen[CT_TRACE_MAX_NAMES];
     _Atomic uint32_t nnames;
+    atomic_flag      naming; /* set while a name is added */
     /* Of a process without threads: the texts of the last call, with their names. Most calls are as
      * the last one. */
     struct {

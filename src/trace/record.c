@@ -5,6 +5,7 @@
  * of p->trace, from any floor and thread.
  */
 #define CT_FOLDER "trace"
+#include <sched.h>
 #include <string.h>
 
 #include "base/blocked.h"
@@ -12,24 +13,34 @@
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* The slow way: the name is in the table under another address, or becomes the next one. Two
- * threads may write one name twice, which costs an entry. */
-static uint32_t add_name(struct ct_tracer *t, const char *text)
+/* The name's place in the table, where it may stand under another address; else the next one. */
+static uint32_t find_or_add(struct ct_tracer *t, const char *text)
 {
-    const uint32_t n = atomic_load_explicit(&t->nnames, memory_order_acquire);
-    for (uint32_t i = 1; i < ct_min_size(n, CT_TRACE_MAX_NAMES); i++) {
+    const uint32_t n = atomic_load_explicit(&t->nnames, memory_order_relaxed);
+    for (uint32_t i = 1; i < n; i++) {
         if (strncmp(t->seg->names[i], text, CT_TRACE_NAME - 1) == 0) {
             return i;
         }
     }
-    const uint32_t i = n < CT_TRACE_MAX_NAMES ? atomic_fetch_add(&t->nnames, 1) : n;
-    if (i >= CT_TRACE_MAX_NAMES) {
+    if (n >= CT_TRACE_MAX_NAMES) {
         return CT_TRACE_NO_NAME;
     }
     const size_t len = strnlen(text, CT_TRACE_NAME - 1);
-    memcpy(t->seg->names[i], text, len);
-    t->seg->names[i][len] = '\0';
-    return i;
+    memcpy(t->seg->names[n], text, len);
+    t->seg->names[n][len] = '\0';
+    atomic_store_explicit(&t->nnames, n + 1, memory_order_release);
+    return n;
+}
+
+/* The slow way, one thread at a time. */
+static uint32_t add_name(struct ct_tracer *t, const char *text)
+{
+    while (atomic_flag_test_and_set_explicit(&t->naming, memory_order_acquire)) {
+        (void)sched_yield();
+    }
+    const uint32_t index = find_or_add(t, text);
+    atomic_flag_clear_explicit(&t->naming, memory_order_release);
+    return index;
 }
 
 uint16_t ct_trace_name_of(struct ct_tracer *t, const char *text)
