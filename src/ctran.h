@@ -805,9 +805,9 @@ CTRAN_API int ctran_comm_is_revoked(ctran_comm_t comm, int *flag);
 /* Agreement: *flag becomes the bitwise AND of the values that the living members gave; of an
  * inter-communicator, of those of the remote group. Collective over the living members of comm,
  * also if it is revoked or members fail meanwhile. What a member returns is what every other one
- * returns that returns at all, also one that fails afterwards. CTRAN_ERR_PROC_FAILED: *flag is set
- * all the same, but a member has failed that not all of the others have acknowledged; on all
- * members or on none. Other errors: CTRAN_ERR_COMM, CTRAN_ERR_NO_MEM,
+ * returns that returns at all, also one that fails afterwards. CTRAN_ERR_PROC_FAILED: *flag is set,
+ * and a member has failed that not all of the others have acknowledged; all members return this
+ * error or none. Other errors: CTRAN_ERR_COMM, CTRAN_ERR_NO_MEM,
  * CTRAN_ERR_UNSUPPORTED_OPERATION (more than 7168 members). `flag` of iagree is borrowed until the
  * request is completed. */
 CTRAN_API int ctran_comm_agree(ctran_comm_t comm, int *flag);
@@ -897,9 +897,9 @@ CTRAN_API int ctran_comm_spawn(const char *command, char *argv[], int maxprocs, 
                                int root, ctran_comm_t comm, ctran_comm_t *intercomm,
                                int array_of_errcodes[]);
 
-/* The same for several programs, which become one job, in this order: an array has `count`
- * elements, one for each program (CTRAN_ARGVS_NULL: none gets arguments). All name the same hosts,
- * or none. The attribute CTRAN_APPNUM tells a process which program it is. */
+/* Spawns several programs, which become one job, in this order: an array has `count` elements, one
+ * for each program (CTRAN_ARGVS_NULL: none gets arguments). All name the same hosts, or none. The
+ * attribute CTRAN_APPNUM tells a process which program it is. */
 CTRAN_API int ctran_comm_spawn_multiple(int count, char *array_of_commands[],
                                         char **array_of_argv[], const int array_of_maxprocs[],
                                         const ctran_info_t array_of_info[], int root,
@@ -928,9 +928,10 @@ CTRAN_API int ctran_comm_accept(const char *port_name, ctran_info_t info, int ro
 CTRAN_API int ctran_comm_connect(const char *port_name, ctran_info_t info, int root,
                                  ctran_comm_t comm, ctran_comm_t *newcomm);
 
-/* The same for the two processes that have the ends of a connected stream socket, on which nothing
- * else is under way. CTRAN_COMM_NULL: they are not of one family, or fd leads back to this process.
- * Blocks until the other end calls. Errors: CTRAN_ERR_ARG: the socket has failed. */
+/* Makes an inter-communicator of the two processes that have the ends of a connected stream socket,
+ * on which nothing else is under way. CTRAN_COMM_NULL: the processes are not of one family, or fd
+ * leads back to this process. Blocks until the other end calls. Errors: CTRAN_ERR_ARG: the socket
+ * has failed. */
 CTRAN_API int ctran_comm_join(int fd, ctran_comm_t *intercomm);
 
 /* Names for ports, which all jobs of a family see, until the process that has published one ends.

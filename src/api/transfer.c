@@ -105,7 +105,7 @@ void ct_transfer_start(struct ct_transfer *t, struct ct_p2p_req *req)
     }
 }
 
-/* The same for a request of the program's. */
+/* Starts a transfer for a request that the program holds. */
 static void start_request(struct ct_transfer *t, struct ct_p2p_req *req)
 {
     if (t->mode == CT_TRANSFER_RECV && t->ep == NULL) {

@@ -64,8 +64,8 @@ void ct_blocked_item(struct ct_blocked *b, const struct ct_trace_item *item)
     b->trace->ops->wait_item(b->trace, b->entry, item);
 }
 
-/* A call without a list is a collective, and stands in the trace as such; but for its wait nobody
- * would know that its thread has come so far. */
+/* A call without a list is a collective, which the trace has already. Its wait is recorded, too:
+ * the wait shows that the thread has reached the call. */
 static void show_in_trace(struct ct_blocked *b, uint64_t now_ns)
 {
     if (b->trace == NULL) {

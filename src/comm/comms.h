@@ -24,8 +24,8 @@ struct ct_comms {
     struct ct_list groups      CT_GUARDED_BY(ct_comms_guard);
     struct ct_slab groups_pool CT_GUARDED_BY(ct_comms_guard);
 
-    /* The numbers of those that were freed last, where a job outlives deaths: what comes late for
-     * one of them is no news of one that is still to come. */
+    /* The numbers of the communicators that were freed last, in a job with recovery: a late message
+     * for one of them is not kept for a communicator that is still to be made. */
     uint64_t *closed CT_GUARDED_BY(ct_comms_guard); /* CT_COMMS_CLOSED; NULL: not needed so far */
     uint32_t nclosed CT_GUARDED_BY(ct_comms_guard); /* so far */
 

@@ -2,9 +2,9 @@
 /*
  * The neighbours of a rank. Source: MPI-4.1, sec. 8.6: of a grid, for each dimension the one before
  * and the one behind, or nobody; of a graph those in its list; of a distributed graph those of its
- * edges. Two messages from one rank to the same other match in the order of these lists, but for
- * grids: what goes backwards along a dimension arrives from ahead, also where both are the same
- * rank.
+ * edges. Two messages from one rank to another one match in the order of these lists. Grids are the
+ * exception: what goes backwards along a dimension arrives from ahead, also if both neighbours are
+ * the same rank.
  */
 #define CT_FOLDER "comm"
 #include <stdlib.h>

@@ -124,8 +124,8 @@
  * rank's memory.
  *
  * Windows are one-sided: a put, a get, a wait for signals meet nobody (window.c has the protocol).
- * Each signal has a place, which the counts of both ends name, with two words; who waits for one
- * clears it, as above. The end of a communicator lets go who waits for such a word.
+ * Each signal has a place with two words; the counts of both ends name the place. The rank that
+ * waits for a word clears it, as above. The end of a communicator releases waits for such words.
  *
  * The end of a communicator: a peer dies, a deadline passes, ends do not fit. A word that all ranks
  * see says so and why; calls return that error from then on. The watchdog (watch.c) lets the

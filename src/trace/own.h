@@ -47,7 +47,7 @@ extern const struct ct_trace_ops ct_trace_record_ops; /* record.c */
  * room. */
 uint16_t ct_trace_name_of(struct ct_tracer *t, const char *text);
 
-/* dump.c: who gets what signals; and the ops' dump. Async-signal-safe but for _init. */
+/* dump.c: which signals write a dump, and the dump itself. All but _init are async-signal-safe. */
 int  ct_trace_dump_init(struct ct_tracer *t, const struct ct_trace_identity *who);
 void ct_trace_dump_fini(struct ct_tracer *t);
 void ct_trace_write_dump(struct ct_trace *t, const char *why);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The hooks: each fills in an entry of a table. Invariant: an entry whose state is not 0 is
- * complete, but for what says of itself that it comes later (algorithm, end, error). Called by way
- * of p->trace, from any floor and thread.
+ * complete, except its algorithm, end and error, which come later. Called through p->trace, from
+ * any floor and thread.
  */
 #define CT_FOLDER "trace"
 #include <sched.h>

@@ -2,7 +2,7 @@
 /*
  * analyze - finds out from the traces of a job's ranks (src/trace) what holds the job up.
  *
- * load.c reads dumps into a struct an_job. graph.c makes of it who waits for whom: ranks wait in
+ * load.c reads dumps into a struct an_job. graph.c finds which rank waits for which: ranks wait in
  * groups, where a group is one collective call of one communicator, or for messages of ranks; a
  * group waits for the members that have not come to the call. What waits for nothing else is where
  * the trouble began, all else is a consequence (NCCLX sec. 7.3). judge.c puts each such beginning
